@@ -1,0 +1,37 @@
+#include "autotune/compile_pool.h"
+
+#include <algorithm>
+
+namespace tilewright {
+
+CompilePool::CompilePool(unsigned thread_count) {
+  for (unsigned i = 0; i < std::max(1u, thread_count); ++i)
+    threads_.emplace_back([this](std::stop_token stop) { work_until_stopped(stop); });
+}
+
+CompilePool::~CompilePool() = default;
+
+void CompilePool::run(size_t count, const std::function<void(size_t)>& work) {
+  std::unique_lock lock(mutex_);
+  work_ = &work;
+  next_ = 0;
+  count_ = count;
+  work_added_.notify_all();
+  work_done_.wait(lock, [this] { return next_ == count_ && running_ == 0; });
+  work_ = nullptr;
+}
+
+void CompilePool::work_until_stopped(std::stop_token stop) {
+  std::unique_lock lock(mutex_);
+  while (work_added_.wait(lock, stop, [this] { return next_ < count_; })) {
+    const size_t index = next_++;
+    ++running_;
+    lock.unlock();
+    (*work_)(index);
+    lock.lock();
+    --running_;
+    if (next_ == count_ && running_ == 0) work_done_.notify_one();
+  }
+}
+
+} // namespace tilewright

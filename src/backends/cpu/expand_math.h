@@ -1,0 +1,29 @@
+// expand-math: elementary functions of the math dialect as arithmetic, on the loops stage.
+//
+// Replaces math.exp, exp2, expm1, log, log2, log10, log1p, tanh, erf, sin and cos on f32 and f64, scalars and 1-D vectors,
+// by straight code of arith, math.fma and bitcasts. NaN, infinities, signed zeros, subnormal arguments and results are as
+// the C library has them. The largest errors, in units in the last place, over every float32 (float64: 10^8 random
+// arguments of all magnitudes), against long double functions of the C library:
+//
+//             exp   exp2  expm1  log   log2  log10  log1p  tanh  erf   sin   cos
+//   float32   ERRORS32
+//   float64   ERRORS64
+//
+// sin and cos of lanes beyond 2^17 (float32) or 2^27 (float64) go through the runtime table, in a branch that is taken
+// only if there are any.
+//
+// Other ops are left alone: the emitter has instructions for them, or calls the runtime table.
+#pragma once
+
+#include "mlir/Pass/Pass.h"
+
+#include <memory>
+
+namespace tilewright::cpu {
+
+std::unique_ptr<mlir::Pass> create_expand_math_pass();
+
+// For tilewright-opt and pass pipelines in text.
+void register_expand_math_pass();
+
+} // namespace tilewright::cpu

@@ -1,0 +1,96 @@
+#include "backends/cpu/target.h"
+
+#include "support/error.h"
+
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/Triple.h"
+#include "llvm/TargetParser/X86TargetParser.h"
+
+#include <algorithm>
+#include <unistd.h>
+#include <vector>
+
+namespace tilewright::cpu {
+namespace {
+
+using Features = llvm::StringMap<bool>;
+
+// Sorted, so that two processes on one machine agree on a target's identity.
+std::string feature_string(const Features& features) {
+  std::vector<std::string> parts;
+  for (const auto& feature : features) {
+    std::string part(1, feature.second ? '+' : '-');
+    parts.push_back(part.append(feature.first()));
+  }
+  std::sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.substr(1) < b.substr(1); });
+  std::string joined;
+  for (const std::string& part : parts) joined += (joined.empty() ? "" : ",") + part;
+  return joined;
+}
+
+// What the C library knows of a cache, or a size that no present machine is below.
+int64_t cache_bytes(int name, int64_t fallback) {
+  long bytes = sysconf(name);
+  return bytes > 0 ? bytes : fallback;
+}
+
+void set_caches(CpuTarget& target) {
+  target.l1_bytes = cache_bytes(_SC_LEVEL1_DCACHE_SIZE, 32 << 10);
+  target.l2_bytes = cache_bytes(_SC_LEVEL2_CACHE_SIZE, 512 << 10);
+  target.l3_bytes = cache_bytes(_SC_LEVEL3_CACHE_SIZE, 0);
+}
+
+void set_vector_unit(CpuTarget& target, const Features& features) {
+  auto has = [&](llvm::StringRef name) { return features.lookup(name); };
+  bool x86 = llvm::Triple(target.triple).isX86();
+  bool avx512 = has("avx512f") && has("avx512bw") && has("avx512dq") && has("avx512vl");
+  target.vector_bits = avx512 ? 512 : has("avx2") ? 256 : 128;
+  target.vector_registers = avx512 || !x86 ? 32 : 16;
+  target.has_fma = has("fma") || !x86;
+  target.has_float16_conversion = has("f16c") || !x86;
+  target.has_masked_access = avx512;
+}
+
+} // namespace
+
+RegisterTile CpuTarget::dot_tile() const {
+  // Enough accumulators to hide the latency of a fused multiply-add on two units, within the registers, more products than
+  // loads, and powers of two where there are registers to choose from: a block that must be padded loses what it pads.
+  if (vector_registers >= 32) return vector_bits >= 512 ? RegisterTile{8, 2} : RegisterTile{4, 4};
+  return RegisterTile{6, 2};
+}
+
+const CpuTarget& host_target() {
+  static const CpuTarget host = [] {
+    CpuTarget target;
+    target.triple = llvm::sys::getProcessTriple();
+    target.cpu = llvm::sys::getHostCPUName().str();
+    Features features = llvm::sys::getHostCPUFeatures();
+    target.features = feature_string(features);
+    set_vector_unit(target, features);
+    set_caches(target);
+    return target;
+  }();
+  return host;
+}
+
+CpuTarget target_for_level(const std::string& level) {
+  if (level != "x86-64-v3" && level != "x86-64-v4")
+    fail("unknown CPU feature level \"{}\": x86-64-v3 and x86-64-v4 are known", level);
+  CpuTarget target;
+  target.triple = llvm::Triple(llvm::sys::getProcessTriple()).isX86() ? llvm::sys::getProcessTriple()
+                                                                       : "x86_64-unknown-linux-gnu";
+  target.cpu = level;
+  llvm::SmallVector<llvm::StringRef> enabled;
+  llvm::X86::getFeaturesForCPU(level, enabled);
+  Features features;
+  for (llvm::StringRef name : enabled) features[name] = true;
+  target.features = feature_string(features);
+  set_vector_unit(target, features);
+  set_caches(target);
+  return target;
+}
+
+} // namespace tilewright::cpu

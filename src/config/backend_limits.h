@@ -1,0 +1,33 @@
+// What a config spec must know of the machine a kernel is compiled for, as plain numbers: so that this folder knows no
+// backend, and tests can describe any machine.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tilewright {
+
+struct BackendLimits {
+  std::string backend; // as the user names it: "cpu"
+
+  int64_t worker_count = 1; // threads of a CPU, multiprocessors of a GPU
+  int64_t vector_lanes = 1; // float32 lanes of one native vector register
+
+  int64_t l1_bytes = 0; // data caches; 0 where there is none or it is not known
+  int64_t l2_bytes = 0;
+  int64_t l3_bytes = 0;
+
+  // The float32 register tile of a dot, and the smallest block a dot takes in any of its dimensions.
+  int64_t dot_tile_rows = 1;
+  int64_t dot_tile_columns = 1;
+  int64_t min_dot_block = 1;
+
+  int64_t max_block_elements = INT64_MAX; // elements of the largest tile value that a program may hold
+  bool pads_extents = false;              // a block's extent is rounded up to a power of two (Triton)
+
+  std::vector<std::string> pid_types; // in the order of preference; the first is the default
+  std::vector<std::string> options;   // names of the options that have a meaning on this backend
+};
+
+} // namespace tilewright

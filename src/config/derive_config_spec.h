@@ -1,0 +1,26 @@
+// The search space of a kernel, derived from its tile IR and from what a backend says of the machine.
+//
+// | option | an entry for each | offered where |
+// | --- | --- | --- |
+// | block_sizes | block id | there is one |
+// | loop_orders | loop that may be walked in any order (permutable_loops) | there is one |
+// | reduction_loops | whole dimension that may be rolled (rollable_dims) | one is longer than the least block |
+// | pid_type | the kernel | the backend has two that schedule knows |
+// | l2_groupings | outermost loop | it has two dimensions |
+// | range_unroll_factors | sequential loop (sequential_loops) | one may run twice |
+//
+// The backend must know the option as well (BackendLimits::options). One that is not offered is in `inapplicable` with
+// the reason. Entries are in the order of the source, and the same for every size that the kernel is pinned to, as far
+// as the size does not change the kernel itself.
+#pragma once
+
+#include "config/backend_limits.h"
+#include "config/config_spec.h"
+#include "ir/tile_dialect.h"
+
+namespace tilewright {
+
+/// `pinned` as schedule() takes it.
+ConfigSpec derive_config_spec(KernelOp pinned, const BackendLimits& limits);
+
+} // namespace tilewright

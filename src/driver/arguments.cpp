@@ -1,0 +1,99 @@
+#include "driver/arguments.h"
+
+#include "support/error.h"
+
+#include <cstdlib>
+#include <cstring>
+
+namespace tilewright {
+
+static std::string name_of(const Specialisation& specialisation, size_t parameter) {
+  const std::string& name = specialisation.parameters[parameter].name;
+  return name.empty() ? fmt::format("argument {}", specialisation.parameters[parameter].argument) : name;
+}
+
+static void check_overlaps(const Specialisation& specialisation, const detail::Call& call,
+                           const std::vector<Array>& arrays) {
+  for (size_t i = 0; i < arrays.size(); ++i) {
+    if (!specialisation.parameters[i].is_written) continue;
+    for (size_t j = 0; j < arrays.size(); ++j)
+      if (i != j && arrays[j].defined() && overlap(arrays[i], arrays[j]))
+        fail(call.location.known() ? call.location : specialisation.location,
+             "kernel {} stores to {}, which overlaps {} in memory; pass a clone() of one of them", specialisation.kernel,
+             name_of(specialisation, i), name_of(specialisation, j));
+  }
+}
+
+ProgramArguments::ProgramArguments(const Specialisation& specialisation, const detail::Call& call)
+    : specialisation_(&specialisation) {
+  arrays_.resize(specialisation.parameters.size());
+  numbers_.resize(specialisation.parameters.size());
+  bool writes = false;
+  for (size_t i = 0; i < specialisation.parameters.size(); ++i) {
+    const Specialisation::Parameter& parameter = specialisation.parameters[i];
+    const detail::Argument& argument = call.arguments[parameter.argument];
+    if (parameter.is_array)
+      arrays_[i] = argument.array();
+    else
+      std::memcpy(&numbers_[i], argument.data, argument.size);
+    writes |= parameter.is_written;
+  }
+  if (writes) check_overlaps(specialisation, call, arrays_);
+  for (const HostPlan::Allocation& allocation : specialisation.host.allocations)
+    allocations_.push_back(Array::empty(IndexList(allocation.sizes), allocation.dtype));
+  collect_pointers();
+}
+
+void ProgramArguments::collect_pointers() {
+  pointers_.clear();
+  for (size_t i = 0; i < arrays_.size(); ++i)
+    pointers_.push_back(specialisation_->parameters[i].is_array ? arrays_[i].data() : &numbers_[i]);
+  for (const Array& array : allocations_) pointers_.push_back(array.data());
+}
+
+// A copy with the same strides, for which the code is made. Negative strides begin at the far end.
+static Array clone_with_layout(const Array& array) {
+  int64_t extent = 1, first = 0;
+  for (int dim = 0; dim < array.rank(); ++dim) {
+    if (array.size(dim) == 0) return array;
+    int64_t reach = (array.size(dim) - 1) * array.stride(dim);
+    extent += std::abs(reach);
+    first += reach < 0 ? -reach : 0;
+  }
+  Array memory = Array::zeros({extent}, array.dtype());
+  Array view = Array::from_pointer(static_cast<char*>(memory.data()) + first * size_in_bytes(array.dtype()), array.sizes(), array.strides(), array.dtype(),
+                                   std::make_shared<Array>(memory));
+  return view.copy_from(array);
+}
+
+ProgramArguments ProgramArguments::copy() const {
+  ProgramArguments copy;
+  copy.specialisation_ = specialisation_;
+  copy.arrays_ = arrays_;
+  copy.numbers_ = numbers_;
+  for (size_t i = 0; i < arrays_.size(); ++i)
+    if (specialisation_->parameters[i].is_written) copy.arrays_[i] = clone_with_layout(arrays_[i]);
+  for (const Array& array : allocations_) copy.allocations_.push_back(Array::empty(array.sizes(), array.dtype()));
+  copy.collect_pointers();
+  return copy;
+}
+
+void ProgramArguments::restore(const ProgramArguments& original) {
+  for (size_t i = 0; i < arrays_.size(); ++i)
+    if (specialisation_->parameters[i].is_written) arrays_[i].copy_from(original.arrays_[i]);
+}
+
+Array ProgramArguments::returned(size_t index) const {
+  const HostPlan::Returned& returned = specialisation_->host.returned[index];
+  return returned.kind == HostPlan::Returned::Kind::Argument ? arrays_[returned.index] : allocations_[returned.index];
+}
+
+std::vector<Array> ProgramArguments::written() const {
+  std::vector<Array> written;
+  for (size_t i = 0; i < arrays_.size(); ++i)
+    if (specialisation_->parameters[i].is_written) written.push_back(arrays_[i]);
+  written.insert(written.end(), allocations_.begin(), allocations_.end());
+  return written;
+}
+
+} // namespace tilewright

@@ -1,0 +1,41 @@
+// The arguments of a launch: what the program's pointers point to.
+#pragma once
+
+#include "driver/specialisation.h"
+#include "tilewright/array.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace tilewright {
+
+/// Owns what a program's argument pointers refer to for the length of a launch, or of a tuning run.
+class ProgramArguments {
+public:
+  /// Takes the call's arguments, and allocates the kernel's own arrays. Throws Error, naming the arguments, where one
+  /// that the kernel stores to overlaps another.
+  ProgramArguments(const Specialisation& specialisation, const detail::Call& call);
+
+  /// Another set with the same values: arrays that the kernel writes to are copies, and allocations are new.
+  ProgramArguments copy() const;
+  /// Gives the arrays that the kernel writes to the values they have in `original`.
+  void restore(const ProgramArguments& original);
+
+  void* const* pointers() const { return pointers_.data(); }
+  /// What the kernel gives back, in order.
+  Array returned(size_t index) const;
+  /// The arrays that a launch writes: the stored-to arguments, then the allocations.
+  std::vector<Array> written() const;
+
+private:
+  ProgramArguments() = default;
+  void collect_pointers();
+
+  const Specialisation* specialisation_ = nullptr;
+  std::vector<Array> arrays_;     // per parameter; undefined for a number
+  std::vector<uint64_t> numbers_; // per parameter: the slot of a run-time number
+  std::vector<Array> allocations_;
+  std::vector<void*> pointers_;
+};
+
+} // namespace tilewright

@@ -1,0 +1,92 @@
+#include "driver/in_process_runner.h"
+
+#include "autotune/measure_runtime.h"
+#include "driver/compile_context.h"
+#include "support/error.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tilewright {
+namespace {
+
+struct InProcessCandidate final : CompiledCandidate {
+  explicit InProcessCandidate(CompiledKernel kernel) : kernel(std::move(kernel)) {}
+  CompiledKernel kernel;
+};
+
+LaunchPlan& plan_of(CompiledCandidate& candidate) { return static_cast<InProcessCandidate&>(candidate).kernel.plan; }
+
+double unit_roundoff(DType dtype) {
+  if (dtype == float64) return std::ldexp(1, -53);
+  if (dtype == float16) return std::ldexp(1, -11);
+  if (dtype == bfloat16) return std::ldexp(1, -8);
+  return dtype == float32 ? std::ldexp(1, -24) : 0;
+}
+
+} // namespace
+
+CompiledKernel compile_config(const std::string& tile_ir, const Config& config) {
+  CompiledKernel compiled;
+  with_kernel(tile_ir, [&](KernelOp kernel) { compiled = compile_kernel(kernel, config, cpu::host_target()); });
+  return compiled;
+}
+
+double tolerance(DType dtype, int64_t terms) {
+  return 32 * unit_roundoff(dtype) * std::sqrt(static_cast<double>(std::max<int64_t>(terms, 1)));
+}
+
+InProcessRunner::InProcessRunner(const Specialisation& specialisation, const ProgramArguments& arguments)
+    : specialisation_(specialisation), arguments_(arguments), work_(arguments.copy()) {
+  CompiledKernel kernel = compile_config(specialisation.tile_ir, default_config(specialisation.spec));
+  launch(kernel.plan, work_.pointers());
+  baseline_ = work_.written();
+  for (Array& array : baseline_) array = array.clone();
+}
+
+std::expected<std::shared_ptr<CompiledCandidate>, CandidateFailure> InProcessRunner::compile(const CandidateJob& job) {
+  return std::make_shared<InProcessCandidate>(compile_config(job.tile_ir, job.config));
+}
+
+std::string InProcessRunner::disagreement(const std::vector<Array>& found) const {
+  // The longest dimension stands for the number of terms of the kernel's sums.
+  int64_t terms = 1;
+  for (const Array& array : found)
+    for (int64_t size : array.sizes()) terms = std::max(terms, size);
+  for (size_t i = 0; i < found.size(); ++i) {
+    if (found[i].numel() == 0) continue;
+    double error = max_relative_error(found[i], baseline_[i]), allowed = tolerance(found[i].dtype(), terms);
+    if (!(error <= allowed))
+      return fmt::format("differs from the default config's result by {:.2e} of its largest value, where {:.2e} is "
+                         "rounding",
+                         error, allowed);
+  }
+  return {};
+}
+
+std::expected<Measurement, CandidateFailure> InProcessRunner::measure(CompiledCandidate& candidate, double best) {
+  work_.restore(arguments_);
+  LaunchPlan& plan = plan_of(candidate);
+  launch(plan, work_.pointers());
+  if (std::string reason = disagreement(work_.written()); !reason.empty())
+    return std::unexpected(CandidateFailure{Outcome::wrong_result, reason});
+  auto once = [&](double) {
+    launch(plan, work_.pointers());
+    return true;
+  };
+  return measure_runtime(once, clock_, MeasurePolicy(), best);
+}
+
+std::expected<double, CandidateFailure> InProcessRunner::measure_again(CompiledCandidate& candidate) {
+  LaunchPlan& plan = plan_of(candidate);
+  auto once = [&](double) {
+    launch(plan, work_.pointers());
+    return true;
+  };
+  MeasurePolicy brief;
+  brief.enough_seconds = 0.005;
+  brief.most_samples = 5;
+  return measure_runtime(once, clock_, brief, INFINITY).microseconds;
+}
+
+} // namespace tilewright

@@ -1,0 +1,106 @@
+#include "driver/pipeline.h"
+
+#include "backends/cpu/expand_math.h"
+#include "backends/cpu/loops_to_llvm.h"
+#include "backends/cpu/lower_to_loops.h"
+#include "driver/source_comments.h"
+#include "ir/context.h"
+#include "runtime/launch_plan.h"
+#include "schedule/expand_program_ids.h"
+#include "schedule/schedule.h"
+#include "schedule/simplify.h"
+#include "support/error.h"
+#include "tilewright/device.h"
+
+#include "mlir/IR/Verifier.h"
+#include "mlir/Pass/PassManager.h"
+
+using namespace mlir;
+
+namespace tilewright {
+
+std::optional<Stage> parse_stage(std::string_view name) {
+  if (name == "tile") return Stage::Tile;
+  if (name == "program") return Stage::Program;
+  if (name == "loops") return Stage::Loops;
+  if (name == "llvm") return Stage::Llvm;
+  if (name == "asm") return Stage::Asm;
+  return std::nullopt;
+}
+
+BackendLimits limits_of(const cpu::CpuTarget& target) {
+  BackendLimits limits;
+  limits.backend = "cpu";
+  limits.worker_count = num_threads();
+  limits.vector_lanes = target.lanes(32);
+  limits.l1_bytes = target.l1_bytes;
+  limits.l2_bytes = target.l2_bytes;
+  limits.l3_bytes = target.l3_bytes;
+  limits.dot_tile_rows = target.dot_tile().rows;
+  limits.dot_tile_columns = target.dot_tile().vectors * target.lanes(32);
+  limits.max_block_elements = int64_t(1) << 22;
+  limits.pid_types = {"flat", "persistent_blocked"};
+  limits.options = {"block_sizes", "loop_orders", "reduction_loops", "pid_type", "l2_groupings",
+                    "range_unroll_factors"};
+  return limits;
+}
+
+void prepare_kernel(KernelOp kernel, ArrayRef<ArrayLayout> layouts) {
+  check_diagnostics(kernel.getContext(), [&] {
+    if (failed(pin_sizes(kernel, layouts)) || failed(simplify_kernel(kernel))) return failure();
+    return verify(kernel);
+  });
+}
+
+static OwningOpRef<ModuleOp> make_program(KernelOp kernel, const Config& config, const cpu::CpuTarget& target) {
+  return schedule(kernel, config, limits_of(target));
+}
+
+static OwningOpRef<ModuleOp> make_loops(ProgramOp program, const cpu::CpuTarget& target) {
+  OwningOpRef<ModuleOp> loops;
+  check_diagnostics(program.getContext(), [&]() -> LogicalResult {
+    expand_program_ids(program);
+    FailureOr<OwningOpRef<ModuleOp>> lowered = cpu::lower_to_loops(program, target);
+    if (failed(lowered)) return failure();
+    loops = std::move(*lowered);
+    PassManager math(loops->getContext());
+    math.enableVerifier(false); // all is verified next
+    math.addPass(cpu::create_expand_math_pass());
+    if (failed(math.run(*loops))) return failure();
+    return verify(*loops);
+  });
+  return loops;
+}
+
+static func::FuncOp function_of(ModuleOp loops) { return *loops.getOps<func::FuncOp>().begin(); }
+
+CompiledKernel compile_kernel(KernelOp kernel, const Config& config, const cpu::CpuTarget& target) {
+  OwningOpRef<ModuleOp> module = make_program(kernel, config, target);
+  ProgramOp program = program_of(*module);
+  std::optional<int64_t> programs = program.getPrograms();
+  OwningOpRef<ModuleOp> loops = make_loops(program, target);
+  cpu::EmittedKernel emitted = cpu::emit_llvm(function_of(*loops), target);
+  std::shared_ptr<const cpu::CompiledCode> code = cpu::compile(std::move(emitted), target);
+
+  CompiledKernel compiled;
+  compiled.instruction_count = code->instruction_count();
+  compiled.plan.function = code->function();
+  compiled.plan.scratch_bytes = code->scratch_bytes();
+  compiled.plan.persistent = !programs.has_value();
+  compiled.plan.program_count = programs.value_or(kMaxThreads);
+  compiled.plan.code = std::const_pointer_cast<cpu::CompiledCode>(code);
+  return compiled;
+}
+
+std::string stage_text(KernelOp kernel, const Config& config, const cpu::CpuTarget& target, Stage stage) {
+  if (stage == Stage::Tile) return with_source_comments(kernel);
+  OwningOpRef<ModuleOp> module = make_program(kernel, config, target);
+  if (stage == Stage::Program) return with_source_comments(program_of(*module));
+  OwningOpRef<ModuleOp> loops = make_loops(program_of(*module), target);
+  if (stage == Stage::Loops) return with_source_comments(function_of(*loops));
+  cpu::EmittedKernel emitted = cpu::emit_llvm(function_of(*loops), target);
+  if (stage == Stage::Llvm) return cpu::llvm_text(std::move(emitted), target);
+  return cpu::assembly_text(std::move(emitted), target);
+}
+
+} // namespace tilewright

@@ -1,0 +1,44 @@
+// The way of a kernel from tile IR to code: the one list of everything that happens, in order.
+#pragma once
+
+#include "backends/cpu/jit.h"
+#include "config/backend_limits.h"
+#include "config/config_spec.h"
+#include "ir/tile_dialect.h"
+#include "runtime/launch_plan.h"
+#include "schedule/pin_sizes.h"
+#include "tilewright/config.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace tilewright {
+
+/// What of a kernel a person can look at.
+enum class Stage { Tile, Program, Loops, Llvm, Asm };
+
+/// From "tile", "program", "loops", "llvm", "asm".
+std::optional<Stage> parse_stage(std::string_view name);
+
+/// What the schedule and the config spec must know of a CPU.
+BackendLimits limits_of(const cpu::CpuTarget& target);
+
+/// Once per specialisation: pins the recorded kernel to its arguments' layouts and tidies it. Throws Error on the
+/// user's line, as all of these do.
+void prepare_kernel(KernelOp kernel, llvm::ArrayRef<ArrayLayout> layouts);
+
+/// Code for a prepared kernel. `config` is complete (config/normalise.h).
+struct CompiledKernel {
+  LaunchPlan plan;
+  size_t instruction_count = 0; // of LLVM IR, after optimisation
+};
+CompiledKernel compile_kernel(KernelOp prepared, const Config& config, const cpu::CpuTarget& target);
+
+/// The text of one stage, with the user's lines as comments.
+std::string stage_text(KernelOp prepared, const Config& config, const cpu::CpuTarget& target, Stage stage);
+
+} // namespace tilewright

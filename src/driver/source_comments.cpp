@@ -1,0 +1,79 @@
+#include "driver/source_comments.h"
+
+#include "ir/context.h"
+
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+#include <fmt/core.h>
+
+#include <map>
+
+namespace tilewright {
+namespace {
+
+/// Source files, read once. Empty lines for a file that is not there any more.
+class SourceLines {
+public:
+  llvm::StringRef line(llvm::StringRef file, unsigned number) {
+    auto [found, is_new] = files_.try_emplace(file);
+    if (is_new)
+      if (auto buffer = llvm::MemoryBuffer::getFile(file)) {
+        found->second.buffer = std::move(*buffer);
+        found->second.buffer->getBuffer().split(found->second.lines, '\n');
+      }
+    const auto& lines = found->second.lines;
+    return number >= 1 && number <= lines.size() ? lines[number - 1].trim() : llvm::StringRef();
+  }
+
+private:
+  struct File {
+    std::unique_ptr<llvm::MemoryBuffer> buffer;
+    llvm::SmallVector<llvm::StringRef, 0> lines;
+  };
+  llvm::StringMap<File> files_;
+};
+
+} // namespace
+
+// The printer is asked for locations, `loc("file":line:column)` at the end of each op's line, which are then taken off
+// and written as comments where they change.
+std::string with_source_comments(mlir::Operation* op) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  op->print(os, mlir::OpPrintingFlags().enableDebugInfo(true, /*prettyForm=*/true).useLocalScope());
+  SourceLines sources;
+  std::string result, last;
+  llvm::SmallVector<llvm::StringRef, 0> lines;
+  llvm::StringRef(text).split(lines, '\n');
+  for (llvm::StringRef line : lines) {
+    // pretty form: `op ... file:line:column`, or `[unknown]`
+    llvm::StringRef body = line.rtrim(), file;
+    unsigned number = 0;
+    if (body.consume_back("[unknown]")) {
+      body = body.rtrim();
+    } else if (size_t space = body.rfind(' '); space != llvm::StringRef::npos) {
+      auto [position, column] = body.substr(space + 1).rsplit(':');
+      auto [path, row] = position.rsplit(':');
+      unsigned column_number = 0;
+      if (!column.getAsInteger(10, column_number) && !row.getAsInteger(10, number) && !path.empty()) {
+        file = path;
+        body = body.substr(0, space).rtrim();
+      }
+    }
+    llvm::StringRef source = file.empty() ? llvm::StringRef() : sources.line(file, number);
+    std::string comment = source.empty() ? std::string() : fmt::format("// {}: {}", number, source.str());
+    bool closes = body.trim().starts_with("}");
+    if (!comment.empty() && comment != last && !closes) {
+      result.append(body.size() - body.ltrim().size(), ' ');
+      result += comment + "\n";
+      last = comment;
+    }
+    result.append(body.begin(), body.end());
+    result += '\n';
+  }
+  return result;
+}
+
+} // namespace tilewright

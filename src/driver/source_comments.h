@@ -1,0 +1,12 @@
+// IR as text for people: the user's own source lines stand as comments above what was made of them.
+#pragma once
+
+#include "mlir/IR/Operation.h"
+
+#include <string>
+
+namespace tilewright {
+
+std::string with_source_comments(mlir::Operation* op);
+
+} // namespace tilewright

@@ -1,0 +1,100 @@
+#include "driver/tune.h"
+
+#include "autotune/effort.h"
+#include "config/normalise.h"
+#include "driver/in_process_runner.h"
+#include "support/error.h"
+#include "support/log.h"
+
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+
+namespace tilewright {
+
+static constexpr size_t kNeighbours = 4; // known configs that a search begins with
+static constexpr uint64_t kSeed = 0;
+
+TuningDatabase& tuning_database() {
+  static TuningDatabase database;
+  return database;
+}
+
+// Configs that were found for other shapes or machines may not be legal here; those are passed over.
+static std::vector<Config> known_configs(const Specialisation& specialisation, size_t count) {
+  std::vector<Config> configs;
+  for (const TuningRecord& record : tuning_database().nearest(specialisation.key, count)) {
+    try {
+      configs.push_back(normalise(specialisation.spec, record.config, specialisation.location).config);
+    } catch (const Error&) {
+    }
+  }
+  return configs;
+}
+
+static Effort effort_of(AutotuneEffort effort) {
+  switch (effort) {
+  case AutotuneEffort::none: return Effort::none;
+  case AutotuneEffort::quick: return Effort::quick;
+  case AutotuneEffort::full: return Effort::full;
+  }
+  return Effort::none;
+}
+
+TuningResult tune(const Specialisation& specialisation, const ProgramArguments& arguments,
+                  const TuneRequest& request) {
+  InProcessRunner runner(specialisation, arguments);
+  std::unique_ptr<Search> search = make_search(effort_of(request.effort), specialisation.spec,
+                                               known_configs(specialisation, kNeighbours), kSeed);
+  TuningSubject subject{specialisation.description, specialisation.tile_ir, specialisation.key.shapes};
+  TuneOptions options;
+  options.budget_seconds = request.budget_seconds;
+  options.paste = [&](const Config& config) {
+    return fmt::format("{}.with({})", specialisation.kernel, config.to_cpp());
+  };
+  if (request.quiet) options.log = [](std::string_view line) { log_debug("{}", line); };
+  TuningResult result = autotune(*search, runner, subject, specialisation.spec, options);
+  if (std::isfinite(result.microseconds))
+    tuning_database().record(specialisation.key, result.best, result.microseconds);
+  return result;
+}
+
+Settings with_environment(const Settings& settings) {
+  Settings result = settings;
+  if (const char* text = std::getenv("TILEWRIGHT_AUTOTUNE_EFFORT"); text && !result.autotune_effort) {
+    std::optional<Effort> effort = parse_effort(text);
+    if (!effort) fail("TILEWRIGHT_AUTOTUNE_EFFORT is \"{}\"; it is none, quick or full", text);
+    result.autotune_effort = *effort == Effort::none    ? AutotuneEffort::none
+                             : *effort == Effort::quick ? AutotuneEffort::quick
+                                                        : AutotuneEffort::full;
+  }
+  if (const char* text = std::getenv("TILEWRIGHT_AUTOTUNE_BUDGET_SECONDS"); text && !result.autotune_budget_seconds) {
+    double seconds = 0;
+    auto [end, error] = std::from_chars(text, text + std::strlen(text), seconds);
+    if (error != std::errc() || *end != 0 || !(seconds > 0))
+      fail("TILEWRIGHT_AUTOTUNE_BUDGET_SECONDS is \"{}\"; it is a number of seconds above 0", text);
+    result.autotune_budget_seconds = seconds;
+  }
+  if (!result.autotune_effort) result.autotune_effort = AutotuneEffort::quick;
+  if (!result.autotune_budget_seconds) result.autotune_budget_seconds = 10;
+  return result;
+}
+
+Config choose_config(const Specialisation& specialisation, const detail::Call& call) {
+  Settings settings = with_environment(*call.settings);
+  if (settings.config) {
+    NormalisedConfig normalised = normalise(specialisation.spec, *settings.config, specialisation.location);
+    for (const std::string& warning : normalised.warnings)
+      log_warning("tilewright: {}: {}", specialisation.kernel, warning);
+    return normalised.config;
+  }
+  if (*settings.autotune_effort == AutotuneEffort::none) return default_config(specialisation.spec);
+  if (std::vector<Config> known = known_configs(specialisation, 1); !known.empty()) return known[0];
+  log_info("tilewright: first call of {}: tuning for at most {:g} s (to skip: TILEWRIGHT_AUTOTUNE_EFFORT=none, or "
+           "{}.with(config))",
+           specialisation.description, *settings.autotune_budget_seconds, specialisation.kernel);
+  TuneRequest request{*settings.autotune_effort, *settings.autotune_budget_seconds, /*quiet=*/true};
+  return tune(specialisation, ProgramArguments(specialisation, call), request).best;
+}
+
+} // namespace tilewright

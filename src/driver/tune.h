@@ -1,0 +1,30 @@
+// Finding the config of a specialisation: what the caller set, what is known, or what tuning finds.
+#pragma once
+
+#include "autotune/autotune.h"
+#include "driver/arguments.h"
+#include "driver/specialisation.h"
+#include "tilewright/settings.h"
+
+namespace tilewright {
+
+struct TuneRequest {
+  AutotuneEffort effort = AutotuneEffort::quick;
+  double budget_seconds = 10;
+  bool quiet = false; // the log goes to the debug level
+};
+
+/// Searches from what the database knows of neighbours, and records what it finds there.
+TuningResult tune(const Specialisation& specialisation, const ProgramArguments& arguments, const TuneRequest& request);
+
+/// The settings with what is not set in them taken from the environment. Throws Error on a value that is none.
+Settings with_environment(const Settings& settings);
+
+/// The config that a call runs with, complete. A first call tunes, within a small budget, and says so in one line; a
+/// new shape of a kernel known from before takes the nearest config at once.
+Config choose_config(const Specialisation& specialisation, const detail::Call& call);
+
+/// The process's database, under the user's cache directory.
+TuningDatabase& tuning_database();
+
+} // namespace tilewright

@@ -1,0 +1,92 @@
+// tw::Tensor, stores, and tw::empty.
+#include "frontend/recording.h"
+
+#include "support/error.h"
+
+namespace tilewright {
+
+using detail::Recording;
+
+static const Recording::TensorEntry& entry_of(const Tensor& tensor, const SourceLocation& location) {
+  Recording& recording = Recording::require(location, "a tw::Tensor");
+  recording.at(location);
+  return recording.tensor(tensor.handle());
+}
+
+int Tensor::rank(SourceLocation location) const { return static_cast<int>(entry_of(*this, location).dims.size()); }
+DType Tensor::dtype(SourceLocation location) const { return entry_of(*this, location).dtype; }
+
+Size Tensor::size(int dim, SourceLocation location) const {
+  const auto& dims = entry_of(*this, location).dims;
+  int rank = static_cast<int>(dims.size());
+  if (dim < -rank || dim >= rank) fail(location, "there is no dimension {} in a tensor of rank {}", dim, rank);
+  return Recording::current()->size(dims[dim < 0 ? dim + rank : dim]);
+}
+
+void Tensor::check_rank(size_t expected, const SourceLocation& location) const {
+  int found = rank(location);
+  if (static_cast<size_t>(found) != expected)
+    fail(location, "sizes<{}>() of a tensor of rank {}; the kernel was called with an array of {} dimensions", expected,
+         found, found);
+}
+
+Access Tensor::access(std::initializer_list<TensorIndex> list) const {
+  const SourceLocation& location = list.begin()->location();
+  Recording& recording = Recording::require(location, "x[...]");
+  Builder& builder = recording.device(location, "reading or writing a tensor");
+  mlir::Value array = recording.tensor(handle_).array;
+  Place place = builder.place(array, recording.subscripts({list.begin(), list.size()}),
+                              [&](mlir::Value tile) { return recording.at_most_one(tile); });
+  mlir::Value loaded = builder.load(place);
+  return Access(Value(recording.new_variable(loaded)), recording.new_place(std::move(place)));
+}
+
+void Access::store(const Operand& value) const {
+  Recording& recording = Recording::require(value.location(), "a store");
+  Builder& builder = recording.device(value.location(), "a store");
+  recording.check_place(place_);
+  Term stored = recording.term(value);
+  builder.store(recording.place(place_), stored);
+}
+
+//===----------------------------------------------------------------------===//
+// Allocation
+//===----------------------------------------------------------------------===//
+
+SizeList::SizeList(std::initializer_list<Size> sizes) {
+  if (sizes.size() > kMost) fail("a tensor has at most {} dimensions, found {}", kMost, sizes.size());
+  for (const Size& size : sizes) sizes_[count_++] = size;
+}
+
+static Tensor allocate(const char* what, llvm::ArrayRef<Dim> dims, DType dtype, const SourceLocation& location) {
+  Recording& recording = Recording::require(location, what);
+  Builder& builder = recording.host(location, what);
+  if (!is_supported(dtype))
+    builder.fail("{} of {}, which kernels do not support yet; there are {}", what, name(dtype), kSupportedDTypes);
+  llvm::SmallVector<DimAttr> attributes;
+  for (const Dim& dim : dims) {
+    int64_t size = *builder.dimensions.value(dim);
+    if (size < 0) builder.fail("{} with a size of {}", what, size);
+    attributes.push_back(DimAttr::get(builder.context(), size == 1 ? Dim(1) : dim));
+  }
+  auto type = ArrayType::get(element_type_of(dtype, builder.context()), attributes);
+  return Tensor(recording.new_tensor(builder.ir.create<EmptyOp>(builder.location(), type), dtype));
+}
+
+Tensor empty(const SizeList& sizes, DType dtype, SourceLocation location) {
+  Recording& recording = Recording::require(location, "tw::empty");
+  recording.at(location);
+  llvm::SmallVector<Dim> dims;
+  for (int i = 0; i < sizes.size(); ++i) dims.push_back(recording.dim(sizes[i]));
+  return allocate("tw::empty", dims, dtype, location);
+}
+
+Tensor empty_like(const Tensor& tensor, SourceLocation location) {
+  return empty_like(tensor, tensor.dtype(location), location);
+}
+Tensor empty_like(const Tensor& tensor, DType dtype, SourceLocation location) {
+  auto dims = entry_of(tensor, location).dims;
+  return allocate("tw::empty_like", dims, dtype, location);
+}
+
+} // namespace tilewright

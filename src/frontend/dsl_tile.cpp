@@ -1,0 +1,68 @@
+// tw::Tile and the loops over tiles.
+#include "frontend/recording.h"
+
+namespace tilewright {
+
+using detail::Recording;
+
+// A number of a tile: begin, end, ...
+template <class Op>
+static Value tile_number(const Tile& tile, const SourceLocation& location, const char* what) {
+  Recording& recording = Recording::require(location, what);
+  Builder& builder = recording.device(location, what);
+  mlir::Value handle = recording.tile(tile.handle());
+  return Value(recording.new_variable(builder.ir.create<Op>(builder.location(), builder.ir.getIndexType(), handle)));
+}
+
+Value Tile::begin(SourceLocation location) const { return tile_number<BeginOp>(*this, location, "tile.begin()"); }
+Value Tile::end(SourceLocation location) const { return tile_number<EndOp>(*this, location, "tile.end()"); }
+Value Tile::id(SourceLocation location) const { return tile_number<IdOp>(*this, location, "tile.id()"); }
+Value Tile::count(SourceLocation location) const { return tile_number<CountOp>(*this, location, "tile.count()"); }
+
+Value Tile::index(SourceLocation location) const {
+  Recording& recording = Recording::require(location, "tile.index()");
+  Builder& builder = recording.device(location, "tile.index()");
+  return Value(recording.new_variable(builder.tile_index(recording.tile(handle_))));
+}
+
+Value Tile::block_size(SourceLocation location) const {
+  Recording& recording = Recording::require(location, "tile.block_size()");
+  Builder& builder = recording.device(location, "tile.block_size()");
+  auto type = mlir::cast<TileType>(recording.tile(handle_).getType());
+  return Value(recording.new_variable(builder.extent(type.getExtent().dim())));
+}
+
+namespace detail {
+
+LoopRange::LoopRange(const Operand* begin, const Operand* end, int rank, const BlockSizes& blocks, bool grid,
+                     SourceLocation location)
+    : blocks_(blocks), rank_(rank), grid_(grid), has_begin_(begin != nullptr), location_(location) {
+  for (int i = 0; i < rank; ++i) {
+    if (begin) begin_[i] = begin[i];
+    end_[i] = end[i];
+  }
+}
+
+// A range-for destroys its range when it ends, in whatever way; it must not throw then.
+LoopRange::~LoopRange() {
+  Recording* recording = Recording::current();
+  if (state_ == State::open && recording) recording->leave_loop(depth_);
+}
+
+void LoopRange::open() {
+  const char* what = grid_ ? "tw::grid" : "tw::tile";
+  Recording& recording = Recording::require(location_, what);
+  if (state_ != State::fresh) recording.at(location_).fail("a range of {} is walked once; call it again", what);
+  first_variable_ =
+      recording.open_loop({has_begin_ ? begin_ : nullptr, end_, &blocks_, rank_, grid_, location_});
+  depth_ = recording.depth();
+  state_ = State::open;
+}
+
+void LoopRange::close() {
+  Recording::require(location_, "a tile loop").close_loop();
+  state_ = State::closed;
+}
+
+} // namespace detail
+} // namespace tilewright

@@ -1,0 +1,36 @@
+// What recording a kernel gives: its tile IR, for any sizes.
+#pragma once
+
+#include "ir/tile_dialect.h"
+#include "tilewright/detail/kernel_core.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+#include <string>
+
+namespace tilewright {
+
+struct TracedKernel {
+  mlir::OwningOpRef<mlir::ModuleOp> module; // holds the one kernel
+  KernelOp kernel;
+  /// For each argument of the kernel, its number among those of the call: the constants among these are recorded.
+  llvm::SmallVector<size_t> parameters;
+};
+
+/// Runs the lambda of a call and records it as tile IR with symbolic sizes, verified. Sizes of 1 are constants, and
+/// whole dimensions of equal length are one. The IR depends on nothing but the lambda and the arguments: not on the
+/// order in which the C++ compiler evaluates operands. Throws Error at the user's line.
+TracedKernel trace(const KernelDefinition& definition, const detail::Call& call, mlir::MLIRContext* context);
+
+/// What a specialisation assumes of the address of an array's first element, in bytes: 16, or the element's own size.
+int64_t assumed_alignment(const Array& array);
+
+/// The kernel's text, for tests and people.
+std::string trace_to_text(const BoundCall& call);
+
+/// Appends what tells the specialisations of one kernel apart: of arrays dtype, sizes, strides and alignment, of run-time
+/// numbers the type, of constants type and bytes. Types are known by address, so keys hold within this process.
+void append_specialization_key(std::span<const detail::Argument> arguments, llvm::SmallVectorImpl<char>& key);
+
+} // namespace tilewright

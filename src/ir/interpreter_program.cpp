@@ -1,0 +1,207 @@
+// The interpreter on program IR: interpret_program.
+#include "ir/interpreter.h"
+
+#include "ir/context.h"
+#include "ir/interpreter_combine.h"
+#include "ir/interpreter_memory.h"
+#include "ir/interpreter_shape.h"
+#include "support/error.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace tilewright {
+
+namespace {
+
+class ProgramInterpreter {
+public:
+  ProgramInterpreter(ProgramOp program, ArrayRef<InterpreterArgument> arguments, int64_t worker_count)
+      : program_(program), worker_count_(worker_count) {
+    bind_arguments(program, arguments, values_);
+  }
+
+  void run(int64_t program_id) {
+    program_id_ = program_id;
+    run_block(program_.block());
+  }
+
+private:
+  void run_block(Block& block);
+  void evaluate(Operation* op);
+  void run_loop(scf::ForOp loop);
+  void run_if(scf::IfOp branch);
+  void evaluate_load(LoadOp op);
+  void evaluate_store(StoreOp op);
+  void evaluate_reduce(ReduceOp op);
+  void evaluate_dot(DotOp op);
+  void evaluate_map_program(MapProgramOp op);
+
+  SmallVector<SubscriptRange> ranges_of(Operation* op, ArrayRef<SubscriptUse> uses, ArrayRef<int64_t> sizes,
+                                        ArrayRef<int64_t> shape);
+  SmallVector<int64_t> bounds_of(Operation* op, ArrayRef<int64_t> shape, OperandRange valid, ArrayRef<int32_t> dims);
+
+  ProgramOp program_;
+  int64_t worker_count_;
+  int64_t program_id_ = 0;
+  Environment values_;
+};
+
+} // namespace
+
+static SmallVector<int64_t> shape_of(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor ? SmallVector<int64_t>(tensor.getShape()) : SmallVector<int64_t>();
+}
+
+//===----------------------------------------------------------------------===//
+// Memory and computation
+//===----------------------------------------------------------------------===//
+
+SmallVector<SubscriptRange> ProgramInterpreter::ranges_of(Operation* op, ArrayRef<SubscriptUse> uses,
+                                                          ArrayRef<int64_t> sizes, ArrayRef<int64_t> shape) {
+  SmallVector<SubscriptRange> ranges;
+  for (auto [use, size] : llvm::zip_equal(uses, sizes)) {
+    switch (use.kind) {
+    case Subscript::Whole: ranges.push_back(whole_range(op, size, shape[use.block_dim], use.block_dim)); break;
+    case Subscript::Scalar:
+    case Subscript::Block: ranges.push_back({values_.integer(op, use.operand), use.block_dim}); break;
+    case Subscript::Tile: fail(source_location(op->getLoc()), "{} has a subscript of tile IR", op_name(op));
+    }
+  }
+  return ranges;
+}
+
+// The number of lanes that exist along each dimension: what `valid` says, and elsewhere all.
+SmallVector<int64_t> ProgramInterpreter::bounds_of(Operation* op, ArrayRef<int64_t> shape, OperandRange valid,
+                                                   ArrayRef<int32_t> dims) {
+  SmallVector<int64_t> bounds(shape);
+  for (auto [count, dim] : llvm::zip_equal(valid, dims)) {
+    bounds[dim] = values_.integer(op, count);
+    if (bounds[dim] < 0 || bounds[dim] > shape[dim])
+      fail(source_location(op->getLoc()), "{} says that {} of {} lanes exist", op_name(op), bounds[dim], shape[dim]);
+  }
+  return bounds;
+}
+
+void ProgramInterpreter::evaluate_load(LoadOp op) {
+  const ArrayMemory& memory = values_.array(op.getArray());
+  SmallVector<int64_t> shape = shape_of(op.getType());
+  SmallVector<int64_t> bounds = bounds_of(op, shape, op.getValid(), op.getValidDims());
+  values_.set_result(op, load(op, memory, ranges_of(op, subscripts_of(op), memory.sizes, shape), shape, bounds));
+}
+
+void ProgramInterpreter::evaluate_store(StoreOp op) {
+  const ArrayMemory& memory = values_.array(op.getArray());
+  const BlockValue& value = values_.block(op.getValue());
+  SmallVector<int64_t> bounds = bounds_of(op, value.shape, op.getValid(), op.getValidDims());
+  store(op, value, memory, ranges_of(op, subscripts_of(op), memory.sizes, value.shape), bounds);
+}
+
+void ProgramInterpreter::evaluate_reduce(ReduceOp op) {
+  const BlockValue& source = values_.block(op.getSource());
+  values_.set_result(op, reduce(op, source, bounds_of(op, source.shape, op.getValid(), op.getValidDims())));
+}
+
+void ProgramInterpreter::evaluate_dot(DotOp op) {
+  const BlockValue& a = values_.block(op.getA());
+  int64_t k = a.shape.back(), bound = op.getValid() ? values_.integer(op, op.getValid()) : k;
+  if (bound < 0 || bound > k)
+    fail(source_location(op.getLoc()), "{} says that {} of {} lanes exist", op_name(op), bound, k);
+  values_.set_result(op, dot(op, a, values_.block(op.getB()), values_.block(op.getAcc()), bound));
+}
+
+// Counts off tiles in the order of the definition: the leading dimensions as digits, the last two in groups of `group`
+// rows, each group column by column.
+void ProgramInterpreter::evaluate_map_program(MapProgramOp op) {
+  ArrayRef<int64_t> counts = op.getCounts();
+  int64_t id = values_.integer(op, op.getId()), tiles = 1;
+  for (int64_t count : counts) tiles *= count;
+  if (id < 0 || id >= tiles)
+    fail(source_location(op.getLoc()), "tile.map_program has no tile {}; there are {}", id, tiles);
+  SmallVector<int64_t> coordinates(counts.size());
+  size_t dim = counts.size();
+  if (op.getGroup() > 1) {
+    dim -= 2;
+    int64_t rows = counts[dim], columns = counts[dim + 1];
+    int64_t left = id % (rows * columns), first_row = 0, group_rows = std::min<int64_t>(op.getGroup(), rows);
+    while (left >= group_rows * columns) {
+      left -= group_rows * columns;
+      first_row += group_rows;
+      group_rows = std::min<int64_t>(op.getGroup(), rows - first_row);
+    }
+    coordinates[dim] = first_row + left % group_rows;
+    coordinates[dim + 1] = left / group_rows;
+    id /= rows * columns;
+  }
+  while (dim-- > 0) {
+    coordinates[dim] = id % counts[dim];
+    id /= counts[dim];
+  }
+  for (auto [result, coordinate] : llvm::zip_equal(op.getCoordinates(), coordinates))
+    values_.set(result, BlockValue::scalar(result.getType(), {.integer = coordinate}));
+}
+
+//===----------------------------------------------------------------------===//
+// Control flow
+//===----------------------------------------------------------------------===//
+
+void ProgramInterpreter::run_loop(scf::ForOp loop) {
+  int64_t lower = values_.integer(loop, loop.getLowerBound()), upper = values_.integer(loop, loop.getUpperBound());
+  int64_t step = values_.integer(loop, loop.getStep());
+  if (step < 1) fail(source_location(loop.getLoc()), "scf.for has a step of {}", step);
+  std::vector<BlockValue> carried;
+  for (Value init : loop.getInitArgs()) carried.push_back(values_.block(init));
+  for (int64_t i = lower; i < upper; i += step) {
+    values_.set(loop.getInductionVar(), BlockValue::scalar(loop.getInductionVar().getType(), {.integer = i}));
+    for (auto [argument, value] : llvm::zip_equal(loop.getRegionIterArgs(), carried)) values_.set(argument, value);
+    run_block(*loop.getBody());
+    for (auto [value, yielded] : llvm::zip_equal(carried, loop.getYieldedValues())) value = values_.block(yielded);
+  }
+  for (auto [result, value] : llvm::zip_equal(loop.getResults(), carried)) values_.set(result, std::move(value));
+}
+
+void ProgramInterpreter::run_if(scf::IfOp branch) {
+  bool condition = values_.integer(branch, branch.getCondition());
+  Block* block = condition ? branch.thenBlock() : branch.elseBlock();
+  if (!block) return;
+  run_block(*block);
+  for (auto [result, yielded] : llvm::zip_equal(branch.getResults(), block->getTerminator()->getOperands()))
+    values_.set(result, values_.block(yielded));
+}
+
+void ProgramInterpreter::run_block(Block& block) {
+  for (Operation& op : block.without_terminator()) evaluate(&op);
+}
+
+void ProgramInterpreter::evaluate(Operation* op) {
+  llvm::TypeSwitch<Operation*>(op)
+      .Case([&](scf::ForOp op) { run_loop(op); })
+      .Case([&](scf::IfOp op) { run_if(op); })
+      .Case([&](LoadOp op) { evaluate_load(op); })
+      .Case([&](StoreOp op) { evaluate_store(op); })
+      .Case([&](ReduceOp op) { evaluate_reduce(op); })
+      .Case([&](DotOp op) { evaluate_dot(op); })
+      .Case([&](MapProgramOp op) { evaluate_map_program(op); })
+      .Case([&](ProgramIdOp op) { values_.set_index(op, program_id_); })
+      .Case([&](WorkerCountOp op) { values_.set_index(op, worker_count_); })
+      .Case([&](IotaOp op) {
+        int64_t count = shape_of(op.getType())[0];
+        values_.set_result(op, iota(element_type(op.getType()), values_.integer(op, op.getBegin()), count));
+      })
+      .Default([&](Operation* op) {
+        SmallVector<int64_t> shape;
+        if (op->getNumResults() == 1) shape = shape_of(op->getResult(0).getType());
+        values_.set_result(op, evaluate_lanewise(op, values_, shape));
+      });
+}
+
+void interpret_program(ProgramOp program, ArrayRef<InterpreterArgument> arguments, int64_t worker_count) {
+  if (worker_count < 1) fail("a launch needs at least one worker, found {}", worker_count);
+  ProgramInterpreter interpreter(program, arguments, worker_count);
+  int64_t programs = program.getPrograms() ? static_cast<int64_t>(*program.getPrograms()) : worker_count;
+  for (int64_t id = 0; id < programs; ++id) interpreter.run(id);
+}
+
+} // namespace tilewright

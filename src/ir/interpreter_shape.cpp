@@ -1,0 +1,105 @@
+#include "ir/interpreter_shape.h"
+
+#include "ir/context.h"
+#include "ir/interpreter_pointwise.h"
+#include "support/error.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace tilewright {
+
+static Lane lane_of(Attribute number, Type element) {
+  if (auto real = dyn_cast<FloatAttr>(number)) return real_lane(real.getValueAsDouble(), element);
+  return integer_lane(cast<IntegerAttr>(number).getValue().getSExtValue(), element);
+}
+
+static BlockValue constant(arith::ConstantOp op, ArrayRef<int64_t> shape) {
+  Type element = element_type(op.getType());
+  BlockValue result(element, shape);
+  if (isa<FloatAttr, IntegerAttr>(op.getValue())) {
+    result.lanes[0] = lane_of(op.getValue(), element);
+    return result;
+  }
+  auto numbers = dyn_cast<DenseElementsAttr>(op.getValue());
+  if (!numbers) fail(source_location(op.getLoc()), "the interpreter does not know this kind of arith.constant");
+  for (auto [lane, number] : llvm::zip_equal(result.lanes, numbers.getValues<Attribute>()))
+    lane = lane_of(number, element);
+  return result;
+}
+
+// Each lane of the result is the lane of the source whose index `source_index` gives.
+static BlockValue
+rearrange(const BlockValue& source, ArrayRef<int64_t> shape,
+          llvm::function_ref<void(ArrayRef<int64_t> index, SmallVectorImpl<int64_t>& source_index)> from) {
+  BlockValue result(source.element, shape);
+  SmallVector<int64_t> source_index;
+  for_each_index(shape, [&](ArrayRef<int64_t> index) {
+    source_index.assign(index.begin(), index.end());
+    from(index, source_index);
+    result.at(index) = source.at(source_index);
+  });
+  return result;
+}
+
+static BlockValue broadcast(const BlockValue& source, ArrayRef<int64_t> shape) {
+  return rearrange(source, shape, [&](ArrayRef<int64_t>, SmallVectorImpl<int64_t>& source_index) {
+    for (auto [i, size] : llvm::zip_equal(source_index, source.shape))
+      if (size == 1) i = 0;
+  });
+}
+
+static BlockValue expand_dims(const BlockValue& source, int64_t dim, ArrayRef<int64_t> shape) {
+  return rearrange(source, shape, [&](ArrayRef<int64_t>, SmallVectorImpl<int64_t>& source_index) {
+    source_index.erase(source_index.begin() + dim);
+  });
+}
+
+static BlockValue transpose(const BlockValue& source, ArrayRef<int64_t> permutation, ArrayRef<int64_t> shape) {
+  return rearrange(source, shape, [&](ArrayRef<int64_t> index, SmallVectorImpl<int64_t>& source_index) {
+    for (auto [i, dim] : llvm::zip_equal(index, permutation)) source_index[dim] = i;
+  });
+}
+
+static BlockValue splat(Lane lane, Type element, ArrayRef<int64_t> shape) {
+  BlockValue result(element, shape);
+  std::fill(result.lanes.begin(), result.lanes.end(), lane);
+  return result;
+}
+
+BlockValue evaluate_lanewise(Operation* op, const Environment& environment, ArrayRef<int64_t> shape) {
+  auto value_of = [&](Value value) -> const BlockValue& { return environment.block(value); };
+  return llvm::TypeSwitch<Operation*, BlockValue>(op)
+      .Case([&](arith::ConstantOp constant_op) { return constant(constant_op, shape); })
+      .Case([&](SplatOp op) { return splat(value_of(op.getScalar()).lanes[0], element_type(op.getType()), shape); })
+      .Case([&](BroadcastOp op) { return broadcast(value_of(op.getSource()), shape); })
+      .Case([&](ExpandDimsOp op) { return expand_dims(value_of(op.getSource()), op.getDim(), shape); })
+      .Case([&](TransposeOp op) { return transpose(value_of(op.getSource()), op.getPermutation(), shape); })
+      .Default([&](Operation* op) {
+        bool pointwise = isa<CompositeOp>(op) || isa<arith::ArithDialect, math::MathDialect>(op->getDialect());
+        if (!pointwise || op->getNumResults() != 1)
+          fail(source_location(op->getLoc()), "the interpreter does not know {}", op_name(op));
+        SmallVector<const BlockValue*> operands;
+        for (Value operand : op->getOperands()) operands.push_back(&value_of(operand));
+        return evaluate_pointwise(op, operands, shape);
+      });
+}
+
+BlockValue iota(Type element, int64_t first, int64_t count) {
+  BlockValue result(element, {count});
+  for (int64_t i = 0; i < count; ++i) result.lanes[i] = integer_lane(first + i, element);
+  return result;
+}
+
+void clip(BlockValue& value, ArrayRef<int64_t> counts) {
+  for_each_index(value.shape, [&](ArrayRef<int64_t> index) {
+    bool beyond = llvm::any_of(llvm::zip_equal(index, counts), [](auto pair) {
+      auto [i, count] = pair;
+      return i >= count;
+    });
+    if (beyond) value.at(index) = Lane::missing();
+  });
+}
+
+} // namespace tilewright

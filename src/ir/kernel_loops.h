@@ -1,0 +1,49 @@
+// The loops of a kernel in tile IR, and what can be said of them without a config. A config's lists have their entries
+// in the order of these functions' results, which is that of the source.
+#pragma once
+
+#include "ir/tile_dialect.h"
+
+#include <optional>
+
+namespace tilewright {
+
+/// The outermost loop, whose iterations are the programs.
+ForOp parallel_loop(KernelOp kernel);
+
+/// The loops inside the parallel one, which run in order.
+llvm::SmallVector<ForOp> sequential_loops(KernelOp kernel);
+
+/// The loops of two and more dimensions that may walk them in any order: the parallel one, and those sequential ones of
+/// which the order cannot be seen (order_is_free).
+llvm::SmallVector<ForOp> permutable_loops(KernelOp kernel);
+
+/// Whether a sequential loop computes the same, up to rounding, in whichever order it runs: what it carries is added,
+/// multiplied, ... up, and what it stores is not read in it, nor stored twice.
+bool order_is_free(ForOp loop);
+
+/// The number of block ids b0, b1, ... that the kernel speaks of.
+unsigned block_id_count(KernelOp kernel);
+
+/// One dimension of a loop.
+struct LoopDim {
+  ForOp loop;
+  unsigned dim;
+
+  /// The number of indices walked, where both bounds are constants; not negative.
+  std::optional<int64_t> length() const;
+  /// The outer tile that is walked from its begin to its end; null where the bounds are something else.
+  mlir::Value outer_tile() const;
+};
+
+/// The dimensions of loops that are walked in blocks of `block`, outer ones first.
+llvm::SmallVector<LoopDim> loop_dims_of_block(KernelOp kernel, uint32_t block);
+
+/// The dimension of the loop that a tile is the variable of.
+LoopDim loop_dim_of(mlir::Value tile);
+
+/// The tile of this extent whose loop encloses `op`, if there is just one. What is combined with it over its whole
+/// extent ends where it ends.
+mlir::Value enclosing_tile(mlir::Operation* op, const Dim& extent);
+
+} // namespace tilewright

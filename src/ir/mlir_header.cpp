@@ -1,0 +1,1 @@
+#include "ir/mlir_header.h"

@@ -1,0 +1,376 @@
+//===- tile_ops.td - operations of Tilewright's IR -----------------------*- tablegen -*-===//
+
+#ifndef TILEWRIGHT_TILE_OPS
+#define TILEWRIGHT_TILE_OPS
+
+include "ir/tile_types.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "mlir/Interfaces/FunctionInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/LoopLikeInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+class Tile_Op<string mnemonic, list<Trait> traits = []> : Op<Tile_Dialect, mnemonic, traits>;
+
+//===----------------------------------------------------------------------===//
+// Units: a kernel (tile IR) and a program (program IR)
+//===----------------------------------------------------------------------===//
+
+defvar Tile_unit_declaration = [{
+    ::llvm::ArrayRef<::mlir::Type> getArgumentTypes() { return getFunctionType().getInputs(); }
+    ::llvm::ArrayRef<::mlir::Type> getResultTypes() { return getFunctionType().getResults(); }
+    ::mlir::Region *getCallableRegion() { return &getBody(); }
+    ::mlir::Block &block() { return getBody().front(); }
+    /// The user's name of an argument, "" where it has none.
+    ::llvm::StringRef argument_name(unsigned index);
+  }];
+
+class Tile_UnitOp<string mnemonic> : Tile_Op<mnemonic, [
+    FunctionOpInterface, IsolatedFromAbove, Symbol, SingleBlock]> {
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type,
+                       OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs);
+  let regions = (region AnyRegion:$body);
+  let hasCustomAssemblyFormat = 1;
+  let extraClassDeclaration = Tile_unit_declaration;
+}
+
+def Tile_KernelOp : Tile_UnitOp<"kernel"> {
+  let summary = "a kernel of tile IR: host part and device loop";
+  let description = [{
+    Arguments are arrays and run-time numbers; `tile.name` on an argument is the user's name for it. The attribute
+    `whole` (`#tile.dims`) defines r0, r1, ...: the length of each whole dimension, over sizes s, or numbers once
+    pinned. Level: tile IR.
+
+    ```mlir
+    tile.kernel @add(%x: !tile.array<f32, [s0]> {tile.name = "x"}, %y: !tile.array<f32, [s1]> {tile.name = "y"})
+        -> !tile.array<f32, [s0]> {
+      %zero = arith.constant 0 : index
+      %n = tile.extent <s0>
+      %out = tile.empty : !tile.array<f32, [s0]>
+      tile.for (%t: b0) = (%zero) to (%n) parallel {
+        %a = tile.load %x[%t] : !tile.array<f32, [s0]> -> tensor<?xf32, #tile.dims<[b0]>>
+        %b = tile.load %y[%t] : !tile.array<f32, [s1]> -> tensor<?xf32, #tile.dims<[b0]>>
+        %c = arith.addf %a, %b : tensor<?xf32, #tile.dims<[b0]>>
+        tile.store %c, %out[%t] : tensor<?xf32, #tile.dims<[b0]>>, !tile.array<f32, [s0]>
+      }
+      tile.return %out : !tile.array<f32, [s0]>
+    }
+    ```
+  }];
+  let hasRegionVerifier = 1;
+  let extraClassDeclaration = Tile_unit_declaration # [{
+    /// The definitions of r0, r1, ...
+    ::llvm::SmallVector<::tilewright::Dim> whole_dims();
+    void set_whole_dims(::llvm::ArrayRef<::tilewright::Dim> dims);
+  }];
+}
+
+def Tile_ProgramOp : Tile_UnitOp<"program"> {
+  let summary = "one SPMD program: what one config makes of a kernel";
+  let description = [{
+    Arguments are the kernel's own, then one array per allocation of the host part. `programs` is the number of
+    programs of a launch; without it there is one per worker (a persistent program). Level: program IR.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type,
+                       OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs,
+                       OptionalAttr<I64Attr>:$programs);
+  let hasRegionVerifier = 1;
+}
+
+def Tile_ReturnOp : Tile_Op<"return", [Pure, Terminator, ParentOneOf<["KernelOp", "ProgramOp"]>]> {
+  let summary = "ends a kernel's host part with the tensors it gives back; ends a program with none";
+  let arguments = (ins Variadic<Tile_Array>:$arrays);
+  let assemblyFormat = "attr-dict ($arrays^ `:` type($arrays))?";
+}
+
+//===----------------------------------------------------------------------===//
+// Host part
+//===----------------------------------------------------------------------===//
+
+def Tile_ExtentOp : Tile_Op<"extent", [Pure]> {
+  let summary = "the number that a dimension stands for";
+  let description = "Legal on the host and on the device. Folds to a constant once it has no symbols. Level: tile IR.";
+  let arguments = (ins Tile_DimAttr:$dim);
+  let results = (outs Index:$value);
+  let assemblyFormat = "$dim attr-dict";
+  let hasFolder = 1;
+}
+
+def Tile_EmptyOp : Tile_Op<"empty", [MemoryEffects<[MemAlloc]>]> {
+  let summary = "allocates an uninitialised contiguous tensor";
+  let description = "Host part only; its sizes are those of the type. Level: tile IR.";
+  let results = (outs Tile_Array:$array);
+  let assemblyFormat = "attr-dict `:` type($array)";
+}
+
+def Tile_CheckOp : Tile_Op<"check", [MemoryEffects<[MemWrite]>]> {
+  let summary = "refuses a call whose sizes do not fit";
+  let description = [{
+    Host part only. `message` has one `{}` for each of `values`. The check fails the call before anything is
+    allocated or written. Level: tile IR.
+  }];
+  let arguments = (ins I1:$condition, StrAttr:$message, Variadic<Index>:$values);
+  let assemblyFormat = "$condition `,` $message (`(` $values^ `)`)? attr-dict";
+}
+
+//===----------------------------------------------------------------------===//
+// Loops over tiles
+//===----------------------------------------------------------------------===//
+
+def Tile_ForOp : Tile_Op<"for", [
+    AttrSizedOperandSegments, SingleBlock, RecursiveMemoryEffects,
+    DeclareOpInterfaceMethods<LoopLikeOpInterface, [
+      "getInitsMutable", "getRegionIterArgs", "getYieldedValuesMutable", "getLoopResults"]>]> {
+  let summary = "walks a range in tiles";
+  let description = [{
+    For each dimension: a lower and an upper bound and a block: an own block id (`b0`), another dimension, or 1 with a
+    plain `index` as variable (a grid). The outermost loop is `parallel`: its iterations are independent programs. An
+    inner one runs in order, its dimensions nested first to last, and may carry values. Level: tile IR.
+
+    ```mlir
+    %sum = tile.for (%k: b2) = (%zero) to (%n) carry(%acc = %init) : tensor<?xf32, #tile.dims<[b0]>> {
+      ...
+      tile.yield %next : tensor<?xf32, #tile.dims<[b0]>>
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<Index>:$lower, Variadic<Index>:$upper, Variadic<Tile_Value>:$initial,
+                       Tile_DimsAttr:$blocks, UnitAttr:$parallel);
+  let results = (outs Variadic<Tile_Value>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let hasCanonicalizer = 1;
+  let extraClassDeclaration = [{
+    unsigned rank() { return getLower().size(); }
+    ::mlir::Block &block() { return getBody().front(); }
+    /// The loop's own variables: a tile, or an index where the block is 1 and the dimension a grid.
+    ::mlir::Block::BlockArgListType variables() { return block().getArguments().take_front(rank()); }
+    ::mlir::Block::BlockArgListType carried() { return block().getArguments().drop_front(rank()); }
+    ::tilewright::YieldOp yield();
+  }];
+}
+
+def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator, ReturnLike, ParentOneOf<["ForOp"]>]> {
+  let summary = "ends an iteration with the values it carries on";
+  let arguments = (ins Variadic<Tile_Value>:$values);
+  let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
+}
+
+class Tile_TileNumberOp<string mnemonic, string what> : Tile_Op<mnemonic, [Pure]> {
+  let summary = what;
+  let description = "Level: tile IR.";
+  let arguments = (ins Tile_Tile:$tile);
+  let results = (outs Index:$value);
+  let assemblyFormat = "$tile attr-dict `:` type($tile)";
+}
+def Tile_BeginOp : Tile_TileNumberOp<"begin", "the first index of a tile">;
+def Tile_EndOp : Tile_TileNumberOp<"end", "one past the last index of a tile that exists">;
+def Tile_IdOp : Tile_TileNumberOp<"id", "begin divided by the block size">;
+def Tile_CountOp : Tile_TileNumberOp<"count", "the number of tiles that the tile's loop walks">;
+
+def Tile_IndexOp : Tile_Op<"index", [Pure]> {
+  let summary = "the element indices of a tile, not clipped at its end";
+  let description = "Level: tile IR.";
+  let arguments = (ins Tile_Tile:$tile);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$tile attr-dict `:` type($tile) `->` type($result)";
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+class Tile_AccessOp<string mnemonic, list<Trait> traits = []> : Tile_Op<mnemonic, [
+    AttrSizedOperandSegments] # traits> {
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+}
+
+def Tile_LoadOp : Tile_AccessOp<"load"> {
+  let summary = "reads a block of a tensor in memory";
+  let description = [{
+    One subscript per dimension of the array:
+
+    | written | kind | operand | the result's dimension | level |
+    | --- | --- | --- | --- | --- |
+    | `:` | whole | none | the whole dimension | both |
+    | `%t` | tile | a tile | the tile's extent; 1 where the array's size is 1 | tile IR |
+    | `at %i` | scalar | index | none: the dimension is dropped | both |
+    | `%i : 64` | block | index, the first element | the static size | program IR |
+
+    `valid [%n, _]` gives, for each dimension of the result, how many of its lanes exist; `_` says that all do. Lanes
+    that do not exist are not read, and their value is unspecified. In tile IR the tiles say it. A load without
+    dimensions gives a scalar.
+  }];
+  let arguments = (ins Arg<Tile_Array, "", [MemRead]>:$array, Variadic<AnyType>:$indices, Variadic<Index>:$valid,
+                       DenseI32ArrayAttr:$subscripts, DenseI32ArrayAttr:$valid_dims);
+  let results = (outs Tile_Value:$result);
+}
+
+def Tile_StoreOp : Tile_AccessOp<"store"> {
+  let summary = "writes a block of a tensor in memory";
+  let description = [{
+    Subscripts and `valid` as in `tile.load`. The value has exactly the block's shape and the array's element type.
+    Lanes that do not exist are not written.
+  }];
+  let arguments = (ins Tile_Value:$value, Arg<Tile_Array, "", [MemWrite]>:$array, Variadic<AnyType>:$indices,
+                       Variadic<Index>:$valid, DenseI32ArrayAttr:$subscripts, DenseI32ArrayAttr:$valid_dims);
+}
+
+//===----------------------------------------------------------------------===//
+// Creation and shape
+//===----------------------------------------------------------------------===//
+
+def Tile_SplatOp : Tile_Op<"splat", [Pure]> {
+  let summary = "a scalar as a tensor of any shape";
+  let description = [{
+    Every lane has the scalar's value, whether it exists or not: the result takes on the validity of what it is
+    combined with. Level: both.
+  }];
+  let arguments = (ins Tile_Scalar:$scalar);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$scalar attr-dict `:` type($scalar) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_FullOp : Tile_Op<"full", [Pure]> {
+  let summary = "a new tensor, one value in each lane that exists";
+  let description = [{
+    What `zeros({tile_m, 64})` records. `tiles` lists, for the dimensions in `tile_dims`, the tile that limits which
+    lanes exist; other dimensions exist whole. Level: tile IR.
+  }];
+  let arguments = (ins Tile_Scalar:$scalar, Variadic<Tile_Tile>:$tiles, DenseI32ArrayAttr:$tile_dims);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = [{
+    $scalar (`tiles` `(` $tiles^ `:` type($tiles) `)`)? `at` $tile_dims attr-dict `:` type($scalar) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_IotaOp : Tile_Op<"iota", [Pure]> {
+  let summary = "begin, begin + 1, ...";
+  let description = "A one-dimensional tensor of integers. Level: program IR.";
+  let arguments = (ins Index:$begin);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$begin attr-dict `:` type($result)";
+}
+
+def Tile_BroadcastOp : Tile_Op<"broadcast", [Pure]> {
+  let summary = "repeats dimensions of size 1";
+  let description = "Operand and result have one rank; where they differ, the operand's dimension is 1. Level: both.";
+  let arguments = (ins AnyRankedTensor:$source);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_ExpandDimsOp : Tile_Op<"expand_dims", [Pure]> {
+  let summary = "inserts a dimension of size 1";
+  let description = "`dim` is its position in the result. A scalar becomes a tensor of rank 1. Level: both.";
+  let arguments = (ins Tile_Value:$source, I64Attr:$dim);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$source `dim` $dim attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_TransposeOp : Tile_Op<"transpose", [Pure]> {
+  let summary = "permutes dimensions";
+  let description = "Dimension d of the result is dimension `permutation[d]` of the source. Level: both.";
+  let arguments = (ins AnyRankedTensor:$source, DenseI64ArrayAttr:$permutation);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$source $permutation attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Computation
+//===----------------------------------------------------------------------===//
+
+def Tile_CompositeOp : Tile_Op<"composite", [Pure, SameOperandsAndResultType]> {
+  let summary = "a pointwise function of PyTorch that backends may have an own way for";
+  let description = [{
+    `sigmoid(x) = 1 / (1 + exp(-x))`, `silu(x) = x * sigmoid(x)`, `gelu(x) = x / 2 * (1 + erf(x / sqrt(2)))`,
+    `gelu_tanh(x) = x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3)))`, `softplus(x) = log(1 + exp(x))`.
+    Level: both.
+  }];
+  let arguments = (ins Tile_CompositeAttr:$function, Tile_Value:$operand);
+  let results = (outs Tile_Value:$result);
+  let assemblyFormat = "$function $operand attr-dict `:` type($operand)";
+}
+
+def Tile_ReduceOp : Tile_Op<"reduce", [Pure]> {
+  let summary = "combines the lanes of some dimensions";
+  let description = [{
+    The reduced dimensions disappear; a result without dimensions is a scalar. Only lanes that exist take part: in
+    program IR `valid` gives their number for the dimensions of the operand listed in `valid_dims`. Over no lanes the
+    result is the combiner's neutral element. `max` and `min` propagate NaN. The order of combination is free.
+    Level: both.
+  }];
+  let arguments = (ins Tile_ReductionAttr:$kind, AnyRankedTensor:$source, Variadic<Index>:$valid,
+                       DenseI64ArrayAttr:$dims, DenseI32ArrayAttr:$valid_dims);
+  let results = (outs Tile_Value:$result);
+  let assemblyFormat = [{
+    $kind $source `dims` $dims attr-dict `:` type($source) `->` type($result)
+    custom<Valid>($valid, $valid_dims, ref(type($source)))
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_LaneCountOp : Tile_Op<"lane_count", [Pure]> {
+  let summary = "how many lanes of a value exist along some dimensions";
+  let description = "What `mean` divides by. Level: tile IR.";
+  let arguments = (ins AnyRankedTensor:$source, DenseI64ArrayAttr:$dims);
+  let results = (outs Index:$count);
+  let assemblyFormat = "$source `dims` $dims attr-dict `:` type($source)";
+}
+
+def Tile_DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
+  let summary = "matrix product added to an accumulator";
+  let description = [{
+    `acc[..., m, n] + sum over k of a[..., m, k] * b[..., k, n]`. Leading dimensions are batches, equal in all three.
+    Products are formed and added in the accumulator's type. Lanes of k that do not exist add nothing; in program IR
+    `valid` is their number. A transposed operand is a `tile.transpose` before it, which backends look through.
+    Level: both.
+  }];
+  let arguments = (ins AnyRankedTensor:$a, AnyRankedTensor:$b, AnyRankedTensor:$acc, Optional<Index>:$valid);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = [{
+    $a `,` $b `,` $acc (`valid` $valid^)? attr-dict `:` type($a) `,` type($b) `,` type($acc)
+  }];
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Program ids
+//===----------------------------------------------------------------------===//
+
+def Tile_ProgramIdOp : Tile_Op<"program_id", [Pure]> {
+  let summary = "the number of this program in its launch";
+  let description = "Level: program IR.";
+  let results = (outs Index:$id);
+  let assemblyFormat = "attr-dict";
+}
+
+def Tile_WorkerCountOp : Tile_Op<"worker_count", [Pure]> {
+  let summary = "the number of workers of the launch, which is the number of programs of a persistent one";
+  let description = "Level: program IR.";
+  let results = (outs Index:$count);
+  let assemblyFormat = "attr-dict";
+}
+
+def Tile_MapProgramOp : Tile_Op<"map_program", [Pure]> {
+  let summary = "the coordinates of the tile that a program works on";
+  let description = [{
+    `counts` is the number of tiles along each dimension, outermost first; `id` counts them with the last one running
+    fastest. `group` > 1 (the last two dimensions) walks `group` tiles of the second-last dimension together before it
+    steps along the last, so that neighbouring programs share operands in the cache. Level: program IR.
+  }];
+  let arguments = (ins Index:$id, DenseI64ArrayAttr:$counts, DefaultValuedAttr<I64Attr, "1">:$group);
+  let results = (outs Variadic<Index>:$coordinates);
+  let assemblyFormat = "$id `into` $counts attr-dict `:` type($coordinates)";
+  let hasVerifier = 1;
+}
+
+#endif

@@ -1,0 +1,94 @@
+// What must hold of a kernel and of a program as a whole, beyond what each op checks: the rules of tile_types.td.
+#include "ir/tile_dialect.h"
+
+using namespace mlir;
+
+namespace tilewright {
+
+// arith and math ops are the pointwise ops of the dialect. Upstream lets some of them mix shapes that it calls
+// compatible because both are dynamic (math.fpowi) or one has no encoding (arith.addf); here their dimensions are equal.
+static LogicalResult verify_pointwise(Operation* op) {
+  if (!isa<arith::ArithDialect, math::MathDialect>(op->getDialect())) return success();
+  std::optional<SmallVector<Dim>> expected;
+  auto check = [&](Type type) {
+    if (!isa<RankedTensorType>(type)) return true;
+    if (!expected) expected = dims_of(type);
+    return dims_of(type) == *expected;
+  };
+  for (Type type : op->getResultTypes())
+    if (!check(type)) return op->emitOpError("has results of different dimensions");
+  for (auto [i, type] : llvm::enumerate(op->getOperandTypes())) {
+    bool scalar_condition = i == 0 && isa<arith::SelectOp>(op) && !isa<RankedTensorType>(type);
+    if (!scalar_condition && !check(type)) return op->emitOpError("mixes values of different dimensions");
+  }
+  return success();
+}
+
+static SmallVector<Type> types_of(Operation* op) {
+  SmallVector<Type> types(op->getOperandTypes());
+  llvm::append_range(types, op->getResultTypes());
+  return types;
+}
+
+static LogicalResult verify_tile_value(Operation* op, Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor) return success();
+  if (tensor.getRank() == 0) return op->emitOpError("has a tensor of rank 0; a device value of rank 0 is a scalar");
+  if (!isa_and_nonnull<DimsAttr>(tensor.getEncoding()))
+    return op->emitOpError("has a tensor whose dimensions are not named by #tile.dims: ") << type;
+  return success();
+}
+
+static bool is_host_op(Operation* op) {
+  if (isa<ExtentOp, EmptyOp, CheckOp, ReturnOp, ForOp>(op)) return true;
+  if (!isa<arith::ArithDialect>(op->getDialect())) return false;
+  return llvm::none_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>);
+}
+
+LogicalResult KernelOp::verifyRegions() {
+  ForOp outermost;
+  for (Operation& op : block()) {
+    if (!is_host_op(&op)) return op.emitOpError("cannot stand in a kernel's host part");
+    auto loop = dyn_cast<ForOp>(op);
+    if (!loop) continue;
+    if (outermost) return op.emitOpError("is a second outermost loop, which is not supported yet");
+    if (!loop.getParallel()) return op.emitOpError("is an outermost loop, so it must be parallel");
+    outermost = loop;
+  }
+  if (!outermost) return emitOpError("has no tile loop");
+  auto returned = dyn_cast<ReturnOp>(block().getTerminator());
+  if (!returned || returned.getArrays().getTypes() != TypeRange(getResultTypes()))
+    return emitOpError("must end with a return of its result types");
+  WalkResult result = outermost.getBody().walk([&](Operation* op) -> WalkResult {
+    if (isa<EmptyOp, CheckOp, ReturnOp>(op)) return op->emitOpError("belongs to a kernel's host part");
+    if (isa<IotaOp, ProgramIdOp, WorkerCountOp, MapProgramOp>(op)) return op->emitOpError("belongs to program IR");
+    if (auto loop = dyn_cast<ForOp>(op); loop && loop.getParallel())
+      return loop.emitOpError("is an inner loop, so it cannot be parallel");
+    if (auto constant = dyn_cast<arith::ConstantOp>(op))
+      if (auto type = dyn_cast<RankedTensorType>(constant.getType()); type && !type.hasStaticShape())
+        return constant.emitOpError("has a dynamic shape; use tile.splat");
+    for (Type type : types_of(op))
+      if (failed(verify_tile_value(op, type))) return failure();
+    return verify_pointwise(op);
+  });
+  return failure(result.wasInterrupted());
+}
+
+LogicalResult ProgramOp::verifyRegions() {
+  WalkResult result = getBody().walk([&](Operation* op) -> WalkResult {
+    if (isa<ForOp, YieldOp, ExtentOp, EmptyOp, CheckOp, BeginOp, EndOp, IdOp, CountOp, IndexOp, FullOp, LaneCountOp>(
+            op))
+      return op->emitOpError("belongs to tile IR");
+    for (Type type : types_of(op)) {
+      auto tensor = dyn_cast<RankedTensorType>(type);
+      if (tensor && (!tensor.hasStaticShape() || tensor.getRank() == 0))
+        return op->emitOpError("has a tensor whose shape is not static: ") << type;
+      if (auto array = dyn_cast<ArrayType>(type); array && !array.is_pinned())
+        return op->emitOpError("has an array whose sizes and strides are not pinned: ") << type;
+    }
+    return verify_pointwise(op);
+  });
+  return failure(result.wasInterrupted());
+}
+
+} // namespace tilewright

@@ -1,0 +1,34 @@
+// How to run one compiled CPU kernel. A plan is made once per specialisation and launched any number of times, from any
+// number of threads at once.
+#pragma once
+
+#include "runtime/kernel_abi.h"
+#include "tilewright/device.h"
+
+#include <cstdint>
+#include <memory>
+
+namespace tilewright {
+
+struct LaunchPlan {
+  CpuKernelFunction function = nullptr;
+  const RuntimeTable* table = &runtime_table();
+
+  // Programs to run. For a persistent kernel: the most that have something to do.
+  int64_t program_count = 0;
+  // A persistent kernel runs as one program per worker, each of which loops over its share of the tiles.
+  bool persistent = false;
+  // Threads to use, of those that num_threads() allows.
+  int max_workers = kMaxThreads;
+  // Scratch memory for each worker.
+  int64_t scratch_bytes = 0;
+
+  std::shared_ptr<void> code; // whatever keeps `function` callable
+};
+
+// Runs all programs and returns when they are done. The calling thread takes part; a single program, or a single
+// worker, runs on it alone. `arguments` as the kernel's function wants them (kernel_abi.h). Allocates nothing once the
+// threads have their scratch memory.
+void launch(const LaunchPlan& plan, void* const* arguments);
+
+} // namespace tilewright

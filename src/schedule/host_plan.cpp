@@ -1,0 +1,42 @@
+#include "schedule/host_plan.h"
+
+#include "llvm/ADT/DenseMap.h"
+
+using namespace mlir;
+
+namespace tilewright {
+
+DType dtype_of_element(Type element) {
+  if (element.isF16()) return DType::float16;
+  if (element.isBF16()) return DType::bfloat16;
+  if (element.isF32()) return DType::float32;
+  if (element.isF64()) return DType::float64;
+  switch (element.getIntOrFloatBitWidth()) {
+  case 1: return DType::boolean;
+  case 8: return DType::int8;
+  case 16: return DType::int16;
+  case 32: return DType::int32;
+  case 64: return DType::int64;
+  }
+  llvm_unreachable("no array has such elements");
+}
+
+HostPlan evaluate_host(KernelOp pinned) {
+  HostPlan plan;
+  llvm::DenseMap<Value, size_t> allocations;
+  for (EmptyOp empty : pinned.block().getOps<EmptyOp>()) {
+    auto array = cast<ArrayType>(empty.getType());
+    SmallVector<int64_t> sizes = array.sizes();
+    allocations[empty] = plan.allocations.size();
+    plan.allocations.push_back({dtype_of_element(array.getElementType()), {sizes.begin(), sizes.end()}});
+  }
+  for (Value array : pinned.block().getTerminator()->getOperands()) {
+    if (auto argument = dyn_cast<BlockArgument>(array))
+      plan.returned.push_back({HostPlan::Returned::Kind::Argument, argument.getArgNumber()});
+    else
+      plan.returned.push_back({HostPlan::Returned::Kind::Allocation, allocations.at(array)});
+  }
+  return plan;
+}
+
+} // namespace tilewright

@@ -1,0 +1,32 @@
+// What the host does around a launch of a pinned kernel.
+#pragma once
+
+#include "ir/tile_dialect.h"
+#include "tilewright/dtype.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace tilewright {
+
+struct HostPlan {
+  /// A contiguous, uninitialised array. They are the program's last arguments, in this order.
+  struct Allocation {
+    DType dtype;
+    std::vector<int64_t> sizes;
+  };
+  /// An array that the kernel gives back: one of its arguments, or an allocation.
+  struct Returned {
+    enum class Kind { Argument, Allocation } kind;
+    size_t index; // among all arguments, or among the allocations
+  };
+  std::vector<Allocation> allocations;
+  std::vector<Returned> returned;
+};
+
+HostPlan evaluate_host(KernelOp pinned);
+
+/// The dtype of an array's elements. i8 is int8: uint8 has no type of its own in the IR.
+DType dtype_of_element(mlir::Type element);
+
+} // namespace tilewright

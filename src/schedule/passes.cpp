@@ -1,0 +1,209 @@
+#include "schedule/passes.h"
+
+#include "schedule/count_lanes.h"
+#include "schedule/expand_program_ids.h"
+#include "schedule/lower_tiles.h"
+#include "schedule/map_programs.h"
+#include "schedule/order_loops.h"
+#include "schedule/pin_sizes.h"
+#include "schedule/prove_bounds.h"
+#include "schedule/roll_reductions.h"
+#include "schedule/simplify.h"
+#include "schedule/unroll_loops.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassRegistry.h"
+
+using namespace mlir;
+
+namespace tilewright {
+namespace {
+
+/// A pass over all kernels or programs of a module. `Pass` has kName, kDescription and `LogicalResult run(Unit)`. One
+/// with options spells out its copy constructor, for options are not copied but registered anew.
+template <typename Pass, typename Unit> struct UnitPass : PassWrapper<Pass, OperationPass<ModuleOp>> {
+  UnitPass() = default;
+  UnitPass(const UnitPass& other) : PassWrapper<Pass, OperationPass<ModuleOp>>(other) {}
+  StringRef getArgument() const final { return Pass::kName; }
+  StringRef getDescription() const final { return Pass::kDescription; }
+  void runOnOperation() final {
+    for (Unit unit : llvm::make_early_inc_range(this->getOperation().template getOps<Unit>()))
+      if (failed(static_cast<Pass*>(this)->run(unit))) return this->signalPassFailure();
+  }
+};
+
+// "1:0" as the numbers 1 and 0.
+FailureOr<std::vector<int64_t>> parse_numbers(StringRef text, char separator) {
+  std::vector<int64_t> numbers;
+  SmallVector<StringRef> parts;
+  if (!text.empty()) text.split(parts, separator);
+  for (StringRef part : parts)
+    if (part.getAsInteger(10, numbers.emplace_back())) return failure();
+  return numbers;
+}
+
+struct PinSizes : UnitPass<PinSizes, KernelOp> {
+  PinSizes() = default;
+  PinSizes(const PinSizes& other) : UnitPass(other) {}
+  static constexpr StringLiteral kName = "tile-pin-sizes";
+  static constexpr StringLiteral kDescription = "pins a kernel to the layouts of its arguments";
+  ListOption<std::string> arrays{
+      *this, "arrays",
+      llvm::cl::desc("for each array argument: sizes, and if need be strides and alignment, as 64x32:32x1:16")};
+
+  FailureOr<ArrayLayout> parse_layout(StringRef text) {
+    SmallVector<StringRef> parts;
+    text.split(parts, ':');
+    FailureOr<std::vector<int64_t>> sizes = parse_numbers(parts[0], 'x');
+    if (failed(sizes)) return failure();
+    ArrayLayout layout{*sizes, contiguous_strides(*sizes)};
+    if (parts.size() > 1) {
+      FailureOr<std::vector<int64_t>> strides = parse_numbers(parts[1], 'x');
+      if (failed(strides)) return failure();
+      layout.strides = *strides;
+    }
+    if (parts.size() > 2 && parts[2].getAsInteger(10, layout.alignment)) return failure();
+    return layout;
+  }
+
+  LogicalResult run(KernelOp kernel) {
+    SmallVector<ArrayLayout> layouts;
+    for (const std::string& text : arrays) {
+      FailureOr<ArrayLayout> layout = parse_layout(text);
+      if (failed(layout)) return kernel.emitError() << "cannot read the layout '" << text << "'";
+      layouts.push_back(*layout);
+    }
+    return pin_sizes(kernel, layouts);
+  }
+};
+
+struct SimplifyKernel : UnitPass<SimplifyKernel, KernelOp> {
+  static constexpr StringLiteral kName = "tile-simplify-kernel";
+  static constexpr StringLiteral kDescription = "cleans up tile IR";
+  LogicalResult run(KernelOp kernel) { return simplify_kernel(kernel); }
+};
+
+struct NumberLoops : UnitPass<NumberLoops, KernelOp> {
+  static constexpr StringLiteral kName = "tile-number-loops";
+  static constexpr StringLiteral kDescription = "numbers sequential loops, for unrolling";
+  LogicalResult run(KernelOp kernel) { return number_loops(kernel), success(); }
+};
+
+struct OrderLoops : UnitPass<OrderLoops, KernelOp> {
+  OrderLoops() = default;
+  OrderLoops(const OrderLoops& other) : UnitPass(other) {}
+  static constexpr StringLiteral kName = "tile-order-loops";
+  static constexpr StringLiteral kDescription = "permutes the dimensions of tile loops";
+  ListOption<std::string> orders{*this, "orders", llvm::cl::desc("for each loop its dimensions, as 1:0")};
+
+  LogicalResult run(KernelOp kernel) {
+    std::vector<std::vector<int64_t>> all;
+    for (const std::string& text : orders) {
+      FailureOr<std::vector<int64_t>> order = parse_numbers(text, ':');
+      if (failed(order)) return kernel.emitError() << "cannot read the order '" << text << "'";
+      all.push_back(*order);
+    }
+    return order_loops(kernel, all);
+  }
+};
+
+struct CountLanes : UnitPass<CountLanes, KernelOp> {
+  static constexpr StringLiteral kName = "tile-count-lanes";
+  static constexpr StringLiteral kDescription = "expands tile.lane_count";
+  LogicalResult run(KernelOp kernel) { return count_lanes(kernel); }
+};
+
+struct RollReductions : UnitPass<RollReductions, KernelOp> {
+  RollReductions() = default;
+  RollReductions(const RollReductions& other) : UnitPass(other) {}
+  static constexpr StringLiteral kName = "tile-roll-reductions";
+  static constexpr StringLiteral kDescription = "rolls reductions over whole dimensions into loops";
+  ListOption<int64_t> sizes{*this, "sizes", llvm::cl::desc("for each dimension its block; 0: keep it whole")};
+  ListOption<int64_t> block_sizes{*this, "block-sizes", llvm::cl::desc("the sizes of the kernel's own block ids")};
+
+  LogicalResult run(KernelOp kernel) {
+    SmallVector<std::optional<int64_t>> blocks;
+    for (int64_t size : sizes) blocks.push_back(size == 0 ? std::nullopt : std::optional(size));
+    SmallVector<int64_t> all(ArrayRef<int64_t>{block_sizes});
+    return roll_reductions(kernel, blocks, all);
+  }
+};
+
+struct LowerTiles : UnitPass<LowerTiles, KernelOp> {
+  LowerTiles() = default;
+  LowerTiles(const LowerTiles& other) : UnitPass(other) {}
+  static constexpr StringLiteral kName = "tile-lower";
+  static constexpr StringLiteral kDescription = "substitutes block sizes and makes a program of a kernel";
+  ListOption<int64_t> block_sizes{*this, "block-sizes", llvm::cl::desc("the size of each block id")};
+  Option<bool> pads_extents{*this, "pads-extents", llvm::cl::desc("the backend pads extents to powers of two")};
+
+  LogicalResult run(KernelOp kernel) {
+    OpBuilder builder(kernel);
+    SmallVector<int64_t> sizes = cut_blocks(kernel, ArrayRef<int64_t>{block_sizes}, pads_extents);
+    if (failed(lower_tiles(kernel, sizes, builder))) return failure();
+    kernel.erase();
+    return success();
+  }
+};
+
+struct ProveBounds : UnitPass<ProveBounds, ProgramOp> {
+  static constexpr StringLiteral kName = "tile-prove-bounds";
+  static constexpr StringLiteral kDescription = "drops bounds that are proven whole";
+  LogicalResult run(ProgramOp program) { return prove_bounds(program), success(); }
+};
+
+struct MapPrograms : UnitPass<MapPrograms, ProgramOp> {
+  MapPrograms() = default;
+  MapPrograms(const MapPrograms& other) : UnitPass(other) {}
+  static constexpr StringLiteral kName = "tile-map-programs";
+  static constexpr StringLiteral kDescription = "maps tiles to programs";
+  Option<std::string> pid_type{*this, "pid-type", llvm::cl::desc("flat or persistent_blocked"), llvm::cl::init("flat")};
+  Option<int64_t> group{*this, "group", llvm::cl::desc("rows of tiles that go together"), llvm::cl::init(1)};
+
+  LogicalResult run(ProgramOp program) {
+    std::optional<PidType> type = pid_type_from_name(pid_type);
+    if (!type) return program.emitError() << "there is no pid_type '" << pid_type << "'";
+    return map_programs(program, *type, group);
+  }
+};
+
+struct ExpandProgramIds : UnitPass<ExpandProgramIds, ProgramOp> {
+  static constexpr StringLiteral kName = "tile-expand-program-ids";
+  static constexpr StringLiteral kDescription = "expands tile.map_program to arithmetic";
+  LogicalResult run(ProgramOp program) { return expand_program_ids(program), success(); }
+};
+
+struct UnrollLoops : UnitPass<UnrollLoops, ProgramOp> {
+  UnrollLoops() = default;
+  UnrollLoops(const UnrollLoops& other) : UnitPass(other) {}
+  static constexpr StringLiteral kName = "tile-unroll-loops";
+  static constexpr StringLiteral kDescription = "unrolls numbered loops";
+  ListOption<int64_t> factors{*this, "factors", llvm::cl::desc("for each number")};
+  LogicalResult run(ProgramOp program) { return unroll_loops(program, ArrayRef<int64_t>{factors}); }
+};
+
+struct SimplifyProgram : UnitPass<SimplifyProgram, ProgramOp> {
+  static constexpr StringLiteral kName = "tile-simplify-program";
+  static constexpr StringLiteral kDescription = "cleans up program IR";
+  LogicalResult run(ProgramOp program) { return simplify_program(program); }
+};
+
+} // namespace
+
+void register_schedule_passes() {
+  PassRegistration<PinSizes>();
+  PassRegistration<SimplifyKernel>();
+  PassRegistration<NumberLoops>();
+  PassRegistration<OrderLoops>();
+  PassRegistration<CountLanes>();
+  PassRegistration<RollReductions>();
+  PassRegistration<LowerTiles>();
+  PassRegistration<ProveBounds>();
+  PassRegistration<MapPrograms>();
+  PassRegistration<ExpandProgramIds>();
+  PassRegistration<UnrollLoops>();
+  PassRegistration<SimplifyProgram>();
+}
+
+} // namespace tilewright

@@ -1,0 +1,107 @@
+#include "schedule/prove_bounds.h"
+
+#include "schedule/linear_form.h"
+
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+
+namespace tilewright {
+
+//===----------------------------------------------------------------------===//
+// min(block, left)
+//===----------------------------------------------------------------------===//
+
+// Whether `left` is what a loop around it has still to walk, and the loop's steps of `block` end at its upper bound.
+static bool is_left_of_exact_loop(const LinearForm& left, int64_t block) {
+  for (auto [atom, coefficient] : left.terms) {
+    auto argument = dyn_cast<BlockArgument>(atom);
+    auto loop = argument ? dyn_cast_or_null<scf::ForOp>(argument.getOwner()->getParentOp()) : scf::ForOp();
+    if (!loop || loop.getInductionVar() != atom || coefficient != -block) continue;
+    if (getConstantIntValue(loop.getStep()) != block) continue;
+    LinearForm range = LinearForm::of(loop.getUpperBound()).plus(LinearForm::of(loop.getLowerBound()), -1);
+    LinearForm walked; // block * the iteration's number
+    walked.terms[atom] = block;
+    if (range.is_multiple_of(block) && left.plus(walked).plus(range, -1).is_zero()) return true;
+  }
+  return false;
+}
+
+static void settle_minimum(arith::MinSIOp minimum) {
+  Value left = minimum.getLhs();
+  std::optional<int64_t> block = getConstantIntValue(minimum.getRhs());
+  if (!block) {
+    block = getConstantIntValue(minimum.getLhs());
+    left = minimum.getRhs();
+  }
+  if (!block) return;
+  LinearForm form = LinearForm::of(left);
+  std::optional<int64_t> least = form.minimum();
+  if (!(least && *least >= *block) && !is_left_of_exact_loop(form, *block)) return;
+  OpBuilder builder(minimum);
+  minimum.getResult().replaceAllUsesWith(builder.create<arith::ConstantIndexOp>(minimum.getLoc(), *block));
+  minimum.erase();
+}
+
+//===----------------------------------------------------------------------===//
+// Bounds of ops
+//===----------------------------------------------------------------------===//
+
+static bool is_whole(Value valid, Value block, int64_t dim) {
+  std::optional<int64_t> lanes = getConstantIntValue(valid);
+  return lanes && *lanes >= cast<RankedTensorType>(block.getType()).getDimSize(dim);
+}
+
+// Drops those of an op's bounds that limit nothing in `block`, the value they are bounds of.
+template <typename Op> static void drop_whole_bounds(Op op, Value block) {
+  SmallVector<Value> valid;
+  SmallVector<int32_t> dims;
+  for (auto [lanes, dim] : llvm::zip(op.getValid(), op.getValidDims())) {
+    if (is_whole(lanes, block, dim)) continue;
+    valid.push_back(lanes);
+    dims.push_back(dim);
+  }
+  if (valid.size() == op.getValid().size()) return;
+  op.getValidMutable().assign(valid);
+  op.setValidDims(dims);
+}
+
+// `%zero : 512` of a dimension of 512 is `:`.
+template <typename Op> static void name_whole_dims(Op op, Value block) {
+  SmallVector<int32_t> kinds;
+  SmallVector<Value> operands;
+  auto shape = dyn_cast<RankedTensorType>(block.getType());
+  auto array = cast<ArrayType>(op.getArray().getType());
+  for (auto [use, size] : llvm::zip(subscripts_of(op), array.getDims())) {
+    bool whole = use.kind == Subscript::Block && !use.valid && getConstantIntValue(use.operand) == 0 &&
+                 shape.getDimSize(use.block_dim) == size.dim().constant();
+    kinds.push_back(static_cast<int32_t>(whole ? Subscript::Whole : use.kind));
+    if (use.operand && !whole) operands.push_back(use.operand);
+  }
+  if (operands.size() == op.getIndices().size()) return;
+  op.getIndicesMutable().assign(operands);
+  op.setSubscripts(kinds);
+}
+
+void prove_bounds(ProgramOp program) {
+  // From the outermost tile in, since an inner one may lie in it.
+  program.walk<WalkOrder::PreOrder>([](Operation* op) {
+    if (auto minimum = dyn_cast<arith::MinSIOp>(op); minimum && minimum.getType().isIndex()) settle_minimum(minimum);
+  });
+  program.walk([](Operation* op) {
+    if (auto load = dyn_cast<LoadOp>(op)) {
+      drop_whole_bounds(load, load.getResult());
+      name_whole_dims(load, load.getResult());
+    } else if (auto store = dyn_cast<StoreOp>(op)) {
+      drop_whole_bounds(store, store.getValue());
+      name_whole_dims(store, store.getValue());
+    } else if (auto reduce = dyn_cast<ReduceOp>(op)) {
+      drop_whole_bounds(reduce, reduce.getSource());
+    } else if (auto dot = dyn_cast<DotOp>(op); dot && dot.getValid()) {
+      int64_t k_dim = cast<RankedTensorType>(dot.getA().getType()).getRank() - 1;
+      if (is_whole(dot.getValid(), dot.getA(), k_dim)) dot.getValidMutable().clear();
+    }
+  });
+}
+
+} // namespace tilewright

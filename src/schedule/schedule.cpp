@@ -1,0 +1,80 @@
+#include "schedule/schedule.h"
+
+#include "ir/context.h"
+#include "schedule/count_lanes.h"
+#include "schedule/lower_tiles.h"
+#include "schedule/map_programs.h"
+#include "schedule/order_loops.h"
+#include "schedule/prove_bounds.h"
+#include "schedule/roll_reductions.h"
+#include "schedule/simplify.h"
+#include "schedule/unroll_loops.h"
+
+#include "mlir/IR/Verifier.h"
+
+using namespace mlir;
+
+namespace tilewright {
+namespace {
+
+/// What a config says to the passes. Options that the kernel does not have mean their neutral value.
+struct Choices {
+  SmallVector<int64_t> block_sizes;
+  std::vector<std::vector<int64_t>> loop_orders;
+  std::vector<std::optional<int64_t>> reduction_loops;
+  std::string pid_type = "flat";
+  int64_t l2_grouping = 1;
+  std::vector<int64_t> unroll_factors;
+
+  explicit Choices(const Config& config) {
+    if (config.has("block_sizes")) block_sizes.assign(llvm::to_vector(config.get_ints("block_sizes")));
+    if (config.has("loop_orders")) loop_orders = config.get_int_lists("loop_orders");
+    if (config.has("reduction_loops")) reduction_loops = config.get_optional_ints("reduction_loops");
+    if (config.has("pid_type")) pid_type = config.get_string("pid_type");
+    if (config.has("l2_groupings"))
+      if (std::vector<int64_t> groups = config.get_ints("l2_groupings"); !groups.empty()) l2_grouping = groups[0];
+    if (config.has("range_unroll_factors")) unroll_factors = config.get_ints("range_unroll_factors");
+  }
+};
+
+} // namespace
+
+static FailureOr<ProgramOp> run_passes(KernelOp kernel, Choices choices, const BackendLimits& limits,
+                                       OpBuilder& builder) {
+  std::optional<PidType> pid_type = pid_type_from_name(choices.pid_type);
+  if (!pid_type) return kernel.emitError() << "there is no pid_type '" << choices.pid_type << "'";
+
+  // Tile IR.
+  number_loops(kernel);
+  if (failed(order_loops(kernel, choices.loop_orders))) return failure();
+  if (failed(count_lanes(kernel))) return failure();
+  if (failed(roll_reductions(kernel, choices.reduction_loops, choices.block_sizes))) return failure();
+
+  // Program IR.
+  SmallVector<int64_t> blocks = cut_blocks(kernel, choices.block_sizes, limits.pads_extents);
+  FailureOr<ProgramOp> program = lower_tiles(kernel, blocks, builder);
+  if (failed(program)) return failure();
+  prove_bounds(*program);
+  if (failed(map_programs(*program, *pid_type, choices.l2_grouping))) return failure();
+  if (failed(unroll_loops(*program, choices.unroll_factors))) return failure();
+  if (failed(simplify_program(*program))) return failure();
+  if (failed(verify(*program))) return failure();
+  return program;
+}
+
+OwningOpRef<ModuleOp> schedule(KernelOp pinned, const Config& config, const BackendLimits& limits) {
+  OwningOpRef<ModuleOp> module = ModuleOp::create(pinned.getLoc());
+  Choices choices(config);
+  check_diagnostics(pinned.getContext(), [&] {
+    OpBuilder builder = OpBuilder::atBlockEnd(module->getBody());
+    auto kernel = cast<KernelOp>(builder.clone(*pinned));
+    FailureOr<ProgramOp> program = run_passes(kernel, std::move(choices), limits, builder);
+    kernel.erase();
+    return success(succeeded(program));
+  });
+  return module;
+}
+
+ProgramOp program_of(ModuleOp module) { return *module.getOps<ProgramOp>().begin(); }
+
+} // namespace tilewright

@@ -1,0 +1,104 @@
+#include "schedule/simplify.h"
+
+#include "mlir/IR/Dominance.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Transforms/CSE.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
+
+using namespace mlir;
+
+namespace tilewright {
+
+// The patterns of the ops that scheduling makes; whatever else has none that matters folds without patterns. All of
+// arith, math and scf would take longer to set up than to run.
+static FrozenRewritePatternSet canonicalization_patterns(MLIRContext* context) {
+  RewritePatternSet patterns(context);
+  context->getOrLoadDialect<TileDialect>()->getCanonicalizationPatterns(patterns);
+  ForOp::getCanonicalizationPatterns(patterns, context);
+  scf::ForOp::getCanonicalizationPatterns(patterns, context);
+  arith::AddIOp::getCanonicalizationPatterns(patterns, context);
+  arith::SubIOp::getCanonicalizationPatterns(patterns, context);
+  arith::MulIOp::getCanonicalizationPatterns(patterns, context);
+  return patterns;
+}
+
+static LogicalResult canonicalize(Operation* op) {
+  GreedyRewriteConfig config;
+  config.useTopDownTraversal = true;
+  config.enableRegionSimplification = GreedySimplifyRegionLevel::Disabled;
+  return applyPatternsAndFoldGreedily(op, canonicalization_patterns(op->getContext()), config);
+}
+
+static void merge_common_subexpressions(Operation* op) {
+  IRRewriter rewriter(op->getContext());
+  DominanceInfo dominance;
+  eliminateCommonSubExpressions(rewriter, dominance, op);
+}
+
+LogicalResult simplify_kernel(KernelOp kernel) {
+  if (failed(canonicalize(kernel))) return kernel.emitError("does not simplify to an end");
+  merge_common_subexpressions(kernel);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Loop invariants
+//===----------------------------------------------------------------------===//
+
+static bool only_rearranges(Operation* op) { return isa<SplatOp, BroadcastOp, ExpandDimsOp, TransposeOp, IotaOp>(op); }
+
+// The block of the users of an op, if they stand in one; else the innermost one that encloses them all.
+static Block* block_of_users(Operation* op) {
+  Block* block = nullptr;
+  for (Operation* user : op->getUsers()) {
+    if (!block) {
+      block = user->getBlock();
+      continue;
+    }
+    while (!block->findAncestorOpInBlock(*user)) block = block->getParentOp()->getBlock();
+  }
+  return block;
+}
+
+static void hoist_invariants(ProgramOp program) {
+  program.walk([](scf::ForOp loop) { moveLoopInvariantCode(loop); });
+  SmallVector<Operation*> rearranging;
+  program.walk([&](Operation* op) {
+    if (only_rearranges(op)) rearranging.push_back(op);
+  });
+  for (Operation* op : llvm::reverse(rearranging)) { // users before what they use
+    Block* block = block_of_users(op);
+    if (!block || block == op->getBlock()) continue;
+    Operation* first = nullptr;
+    for (Operation* user : op->getUsers()) {
+      Operation* at = block->findAncestorOpInBlock(*user);
+      if (!first || at->isBeforeInBlock(first)) first = at;
+    }
+    op->moveBefore(first);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+
+static void write_constants_as_splats(ProgramOp program) {
+  program.walk([](arith::ConstantOp constant) {
+    auto splat = dyn_cast<SplatElementsAttr>(constant.getValue());
+    if (!splat) return;
+    OpBuilder builder(constant);
+    Value scalar =
+        builder.create<arith::ConstantOp>(constant.getLoc(), cast<TypedAttr>(splat.getSplatValue<Attribute>()));
+    constant.getResult().replaceAllUsesWith(builder.create<SplatOp>(constant.getLoc(), constant.getType(), scalar));
+    constant.erase();
+  });
+}
+
+LogicalResult simplify_program(ProgramOp program) {
+  if (failed(canonicalize(program))) return program.emitError("does not simplify to an end");
+  write_constants_as_splats(program);
+  merge_common_subexpressions(program);
+  hoist_invariants(program);
+  return success();
+}
+
+} // namespace tilewright
