@@ -223,6 +223,6 @@ Value operator>(const Operand& a, const Operand& b);
 Value operator>=(const Operand& a, const Operand& b);
 Value operator-(const Operand& x);
 Value operator~(const Operand& x);
-Value operator!(const Operand& x); // logical_not
+Value operator!(const Value& x); // logical_not
 
 } // namespace tilewright

@@ -59,6 +59,7 @@ public:
     log(start_text(subject_, options_.budget_seconds));
     log(search_.description());
     log(space_text(space_size(spec), threads_));
+    log(default_text(default_));
   }
 
   TuningResult run() {
@@ -119,7 +120,7 @@ private:
     }
     search_.learn(trials);
     const bool tried = std::ranges::any_of(trials, [](const Trial& t) { return t.outcome != Outcome::skipped; });
-    if (tried) log(step_text(elapsed(), search_.progress(), failed, result_.best));
+    if (tried) log(step_text(elapsed(), search_.progress(), failed, result_.best, default_));
   }
 
   /// Nothing for those that there was no time for.

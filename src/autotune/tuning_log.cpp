@@ -35,7 +35,8 @@ std::vector<std::string> failure_texts(const TuningResult& result) {
       lines.push_back(fmt::format("and {} other reasons", failures.size() - kMostReasons));
       break;
     }
-    lines.push_back(fmt::format("{} x {}: {}", count, name(failure.first), failure.second));
+    const std::string& reason = failure.second;
+    lines.push_back(fmt::format("{} x {}: {}", count, name(failure.first), reason.substr(0, reason.find('\n'))));
   }
   return lines;
 }
@@ -74,14 +75,22 @@ std::string space_text(double space_size, unsigned compile_threads) {
                      compile_threads, compile_threads == 1 ? "" : "s");
 }
 
-std::string step_text(double seconds, const SearchProgress& progress, size_t failed, const Config& best) {
-  std::string text =
-      fmt::format("{} {}: failed {}, replaced {}", stamp(seconds), progress.step, failed, progress.replaced);
+std::string default_text(const Config& default_config) {
+  return fmt::format("default config: {}; below, what differs from it", default_config.to_json());
+}
+
+std::string step_text(double seconds, const SearchProgress& progress, size_t failed, const Config& best,
+                      const Config& default_config) {
+  std::string text = fmt::format("{} {:<17} failed {:2}, replaced {:2}", stamp(seconds), progress.step + ":", failed,
+                                 progress.replaced);
   if (progress.times.empty()) return text + "; nothing measured";
   std::vector<double> times = progress.times;
   std::ranges::sort(times);
-  return text + fmt::format("; fastest {}, median {}, slowest {}; best {}", time_text(times.front()),
-                            time_text(times[times.size() / 2]), time_text(times.back()), best.to_json());
+  Config difference;
+  for (const auto& [name, value] : best.options())
+    if (const ConfigValue* usual = default_config.find(name); !usual || *usual != value) difference.set(name, value);
+  return text + fmt::format("; fastest {:>7}, median {:>7}, slowest {:>7}; best {}", time_text(times.front()),
+                            time_text(times[times.size() / 2]), time_text(times.back()), difference.to_json());
 }
 
 std::vector<std::string> end_texts(const TuningSubject& subject, const TuningResult& result, double budget_seconds,

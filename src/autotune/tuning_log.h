@@ -2,12 +2,13 @@
 //
 //   tuning matmul(float32[1024, 1024], float32[1024, 1024]) for at most 25 s; Ctrl-C keeps the best so far
 //   DifferentialEvolutionSearch: population 40, generations 20, crossover rate 0.8, seed 0
-//   883000 configs to choose from; compiling on 2 threads, measuring alone
-//   [   2.1 s] first population: failed 3; fastest 13.2 ms, median 31.0 ms, slowest 210 ms; best {"block_sizes": ...}
-//   [   4.4 s] generation 1: failed 0, replaced 12; fastest 12.9 ms, median ...
+//   883200 configs to choose from; compiling on 2 threads, measuring alone
+//   default config: {"block_sizes": [48, 64, 64], "pid_type": "flat"}; below, what differs from it
+//   [   2.1 s] first population: failed  3, replaced  0; fastest 13.2 ms, median 31.0 ms, slowest  210 ms; best {...}
+//   [   4.4 s] generation 1:     failed  0, replaced 12; fastest 12.9 ms, median 24.2 ms, slowest 98.1 ms; best {...}
 //   ...
 //   [  25.0 s] matmul(...) takes 12.1 ms with the best config and 41.3 ms with the default one, 3.41 times as long
-//   312 configs searched: 298 measured, 10 too slow, 4 failed; stopped when the budget of 25 s was used
+//   312 configs searched: 298 measured, 10 too slow, 4 failed; stopped because the budget of 25 s is used
 //     3 x wrong result: ...
 //   To have this config without tuning:
 //     tw::Config{{"block_sizes", {96, 256, 128}}, {"pid_type", "flat"}}
@@ -22,7 +23,12 @@ std::string time_text(double microseconds);
 
 std::string start_text(const TuningSubject& subject, double budget_seconds);
 std::string space_text(double space_size, unsigned compile_threads);
-std::string step_text(double seconds, const SearchProgress& progress, size_t failed, const Config& best);
+std::string default_text(const Config& default_config);
+
+/// A generation's line. The best config is given by the options in which it differs from the default, which normalise()
+/// completes to the same config: a line is short enough to be read.
+std::string step_text(double seconds, const SearchProgress& progress, size_t failed, const Config& best,
+                      const Config& default_config);
 
 /// The lines at the end; `finished` is the search's own reason, for the stop reason search_finished.
 std::vector<std::string> end_texts(const TuningSubject& subject, const TuningResult& result, double budget_seconds,

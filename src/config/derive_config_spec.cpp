@@ -121,7 +121,7 @@ private:
   void add_pid_type() {
     ChoiceEntry entry{.choices = {}, .default_value = nullptr};
     for (const std::string& type : limits_.pid_types)
-      if (llvm::is_contained(kPidTypes, StringRef(type))) entry.choices.push_back(type);
+      if (llvm::is_contained(kPidTypes, StringRef(type))) entry.choices.emplace_back(type);
     bool useful = entry.choices.size() > 1;
     if (useful) entry.default_value = entry.choices.front();
     offer({.name = "pid_type", .summary = "how tiles are mapped to programs", .is_list = false, .entries = {entry}},
@@ -135,7 +135,7 @@ private:
       longest = std::max(longest, LoopDim{loop, dim}.length().value_or(1));
     ChoiceEntry entry{.choices = {}, .default_value = 1, .ordered = true};
     for (int64_t group = 1; group <= std::min(kLargestGroup, power_of_two_from(longest)); group *= 2)
-      entry.choices.push_back(group);
+      entry.choices.emplace_back(group);
     bool useful = loop.rank() > 1 && entry.choices.size() > 1;
     offer({.name = "l2_groupings",
            .summary = "how many rows of tiles go together, for the cache's sake",
@@ -152,7 +152,7 @@ private:
       // The innermost dimension is the one that is unrolled.
       int64_t length = LoopDim{loop, loop.rank() - 1}.length().value_or(INT64_MAX);
       for (int64_t factor : kUnrollFactors)
-        if (factor <= std::max<int64_t>(length, 1)) entry.choices.push_back(factor);
+        if (factor <= std::max<int64_t>(length, 1)) entry.choices.emplace_back(factor);
       useful |= entry.choices.size() > 1;
       option.entries.emplace_back(entry);
       option.labels.push_back("loop" + place(loop.getLoc()));

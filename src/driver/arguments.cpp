@@ -78,6 +78,25 @@ ProgramArguments ProgramArguments::copy() const {
   return copy;
 }
 
+std::vector<InterpreterArgument> ProgramArguments::interpreter_arguments() const {
+  std::vector<InterpreterArgument> arguments;
+  for (size_t i = 0; i < arrays_.size(); ++i) {
+    const Specialisation::Parameter& parameter = specialisation_->parameters[i];
+    if (parameter.is_array) {
+      arguments.push_back(arrays_[i]);
+      continue;
+    }
+    // The slot read as an array of one element gives the number, whatever its type.
+    Array number = Array::from_pointer(const_cast<uint64_t*>(&numbers_[i]), {1}, parameter.dtype);
+    if (is_floating_point(parameter.dtype))
+      arguments.push_back(number.item<double>());
+    else
+      arguments.push_back(number.item<int64_t>());
+  }
+  for (const Array& array : allocations_) arguments.push_back(array);
+  return arguments;
+}
+
 void ProgramArguments::restore(const ProgramArguments& original) {
   for (size_t i = 0; i < arrays_.size(); ++i)
     if (specialisation_->parameters[i].is_written) arrays_[i].copy_from(original.arrays_[i]);

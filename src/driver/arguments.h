@@ -2,6 +2,7 @@
 #pragma once
 
 #include "driver/specialisation.h"
+#include "ir/interpreter.h"
 #include "tilewright/array.h"
 
 #include <cstdint>
@@ -22,6 +23,8 @@ public:
   void restore(const ProgramArguments& original);
 
   void* const* pointers() const { return pointers_.data(); }
+  /// The same for the interpreter.
+  std::vector<InterpreterArgument> interpreter_arguments() const;
   /// What the kernel gives back, in order.
   Array returned(size_t index) const;
   /// The arrays that a launch writes: the stored-to arguments, then the allocations.
@@ -33,7 +36,7 @@ private:
 
   const Specialisation* specialisation_ = nullptr;
   std::vector<Array> arrays_;     // per parameter; undefined for a number
-  std::vector<uint64_t> numbers_; // per parameter: the slot of a run-time number
+  std::vector<uint64_t> numbers_; // per parameter: the slot of a run-time number, its first bytes
   std::vector<Array> allocations_;
   std::vector<void*> pointers_;
 };

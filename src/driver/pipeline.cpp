@@ -77,7 +77,7 @@ static func::FuncOp function_of(ModuleOp loops) { return *loops.getOps<func::Fun
 CompiledKernel compile_kernel(KernelOp kernel, const Config& config, const cpu::CpuTarget& target) {
   OwningOpRef<ModuleOp> module = make_program(kernel, config, target);
   ProgramOp program = program_of(*module);
-  std::optional<int64_t> programs = program.getPrograms();
+  std::optional<uint64_t> programs = program.getPrograms();
   OwningOpRef<ModuleOp> loops = make_loops(program, target);
   cpu::EmittedKernel emitted = cpu::emit_llvm(function_of(*loops), target);
   std::shared_ptr<const cpu::CompiledCode> code = cpu::compile(std::move(emitted), target);
@@ -86,8 +86,8 @@ CompiledKernel compile_kernel(KernelOp kernel, const Config& config, const cpu::
   compiled.instruction_count = code->instruction_count();
   compiled.plan.function = code->function();
   compiled.plan.scratch_bytes = code->scratch_bytes();
-  compiled.plan.persistent = !programs.has_value();
-  compiled.plan.program_count = programs.value_or(kMaxThreads);
+  compiled.plan.persistent = !programs;
+  compiled.plan.program_count = programs ? *programs : int64_t(kMaxThreads);
   compiled.plan.code = std::const_pointer_cast<cpu::CompiledCode>(code);
   return compiled;
 }

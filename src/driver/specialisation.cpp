@@ -38,17 +38,19 @@ Specialisation specialise(const KernelDefinition& definition, const detail::Call
 
   std::vector<ArrayLayout> layouts;
   std::vector<std::string> shapes, described;
-  for (auto [i, argument] : llvm::enumerate(traced.arguments)) {
-    Specialisation::Parameter parameter{argument.parameter, kernel.argument_name(i).str(), false, false};
-    const detail::Argument& given = call.arguments[argument.parameter];
+  for (auto [i, index] : llvm::enumerate(traced.parameters)) {
+    const detail::Argument& given = call.arguments[index];
+    Specialisation::Parameter parameter{index, kernel.argument_name(i).str(), false, given.dtype, false};
     if (given.kind == detail::Argument::Kind::array) {
+      const Array& array = given.array();
       parameter.is_array = true;
+      parameter.dtype = array.dtype();
       parameter.is_written = is_stored_to(kernel.getBody().getArgument(i));
-      layouts.push_back({{argument.sizes.begin(), argument.sizes.end()},
-                         {argument.strides.begin(), argument.strides.end()},
-                         argument.alignment});
-      shapes.push_back(describe_layout(given.array(), argument.alignment));
-      described.push_back(fmt::format("{}[{}]", name(given.array().dtype()), fmt::join(argument.sizes, ", ")));
+      layouts.push_back({{array.sizes().begin(), array.sizes().end()},
+                         {array.strides().begin(), array.strides().end()},
+                         assumed_alignment(array)});
+      shapes.push_back(describe_layout(array, assumed_alignment(array)));
+      described.push_back(fmt::format("{}[{}]", name(array.dtype()), fmt::join(array.sizes(), ", ")));
     } else {
       described.push_back(std::string(name(given.dtype)));
     }

@@ -26,6 +26,7 @@ struct Specialisation {
     size_t argument; // which of the call's it is
     std::string name;
     bool is_array;
+    DType dtype;
     bool is_written; // the kernel stores to it
   };
   std::vector<Parameter> parameters;

@@ -20,8 +20,7 @@ TuningDatabase& tuning_database() {
   return database;
 }
 
-// Configs that were found for other shapes or machines may not be legal here; those are passed over.
-static std::vector<Config> known_configs(const Specialisation& specialisation, size_t count) {
+std::vector<Config> known_configs(const Specialisation& specialisation, size_t count) {
   std::vector<Config> configs;
   for (const TuningRecord& record : tuning_database().nearest(specialisation.key, count)) {
     try {

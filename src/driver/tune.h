@@ -17,6 +17,10 @@ struct TuneRequest {
 /// Searches from what the database knows of neighbours, and records what it finds there.
 TuningResult tune(const Specialisation& specialisation, const ProgramArguments& arguments, const TuneRequest& request);
 
+/// What the database knows for these arguments, then for their neighbours, complete. Configs found for other shapes or
+/// machines may not be legal here; those are passed over.
+std::vector<Config> known_configs(const Specialisation& specialisation, size_t count);
+
 /// The settings with what is not set in them taken from the environment. Throws Error on a value that is none.
 Settings with_environment(const Settings& settings);
 

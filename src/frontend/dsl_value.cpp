@@ -109,7 +109,7 @@ TILEWRIGHT_OPERATOR(^, bit_xor)
 #undef TILEWRIGHT_OPERATOR
 
 Value operator-(const Operand& x) { return neg(x, x.location()); }
-Value operator!(const Operand& x) { return logical_not(x, x.location()); }
+Value operator!(const Value& x) { return logical_not(x, SourceLocation()); }
 Value operator~(const Operand& x) {
   Recording& recording = Recording::require(x.location(), "~");
   Builder& builder = recording.device(x.location(), "~");

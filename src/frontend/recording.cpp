@@ -90,7 +90,7 @@ Recording& Recording::require(const SourceLocation& where, const char* what) {
 }
 
 Builder& Recording::at(const SourceLocation& where) {
-  builder_.at(where);
+  if (where.known()) builder_.at(where); // an operator may know no line: then the last one that was heard of
   if (left_early_)
     builder_.fail("the tile loop of line {} was left by break, return or an exception; its body is recorded once, for "
                   "every tile, so it must run to its end (tw::where chooses by element)",

@@ -2,8 +2,10 @@
 #include "frontend/traced_kernel.h"
 
 #include "frontend/recording.h"
+#include "frontend/trace_to_text.h"
 #include "ir/context.h"
 #include "support/error.h"
+#include "tilewright/settings.h"
 
 namespace tilewright {
 
@@ -68,6 +70,17 @@ std::vector<Array> BoundCall::run() const {
   std::vector<Array> results(call_.result_count);
   detail::run_kernel(*core_, call_, results.data());
   return results;
+}
+
+BoundCall BoundCall::with(const Settings& settings) const {
+  struct Owner {
+    std::shared_ptr<const void> arguments;
+    Settings settings;
+  };
+  auto owner = std::make_shared<const Owner>(owner_, settings);
+  detail::Call call = call_;
+  call.settings = &owner->settings;
+  return BoundCall(core_, call, owner);
 }
 
 namespace detail {

@@ -7,8 +7,6 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 
-#include <string>
-
 namespace tilewright {
 
 struct TracedKernel {
@@ -25,9 +23,6 @@ TracedKernel trace(const KernelDefinition& definition, const detail::Call& call,
 
 /// What a specialisation assumes of the address of an array's first element, in bytes: 16, or the element's own size.
 int64_t assumed_alignment(const Array& array);
-
-/// The kernel's text, for tests and people.
-std::string trace_to_text(const BoundCall& call);
 
 /// Appends what tells the specialisations of one kernel apart: of arrays dtype, sizes, strides and alignment, of run-time
 /// numbers the type, of constants type and bytes. Types are known by address, so keys hold within this process.

@@ -167,12 +167,14 @@ void KernelInterpreter::evaluate_load(LoadOp op) {
   set(op, load(op, memory, ranges, shape, bounds), ExistingLanes(bounds.begin(), bounds.end()));
 }
 
+// Lanes are written that exist both in the value and in the block it goes to.
 void KernelInterpreter::evaluate_store(StoreOp op) {
   const ArrayMemory& memory = values_.array(op.getArray());
   const BlockValue& value = values_.block(op.getValue());
   SmallVector<int64_t> bounds;
   SmallVector<SubscriptRange> ranges =
       ranges_of(op, subscripts_of(op), memory.type, dims_of(op.getValue()), value.shape, bounds);
+  for (auto [bound, count] : llvm::zip_equal(bounds, existing(op.getValue()))) bound = *joint_count(bound, count);
   store(op, value, memory, ranges, bounds);
 }
 

@@ -19,7 +19,7 @@ static Value lanes_of_tiles(OpBuilder& builder, Location loc, ArrayRef<Value> ti
 }
 
 static Value count(OpBuilder& builder, LaneCountOp op, const Validity& validity, ArrayRef<Dim> wholes) {
-  Value product = builder.createOrFold<arith::ConstantIndexOp>(op.getLoc(), 1);
+  Value product;
   SmallVector<Dim> dims = dims_of(op.getSource());
   for (int64_t dim : op.getDims()) {
     const LaneValidity& lanes = validity.of(op.getSource())[dim];
@@ -37,9 +37,9 @@ static Value count(OpBuilder& builder, LaneCountOp op, const Validity& validity,
       length = builder.createOrFold<ExtentOp>(op.getLoc(), builder.getIndexType(),
                                               DimAttr::get(builder.getContext(), extent));
     }
-    product = builder.createOrFold<arith::MulIOp>(op.getLoc(), product, length);
+    product = product ? builder.createOrFold<arith::MulIOp>(op.getLoc(), product, length) : length;
   }
-  return product;
+  return product ? product : builder.create<arith::ConstantIndexOp>(op.getLoc(), 1);
 }
 
 LogicalResult count_lanes(KernelOp kernel) {

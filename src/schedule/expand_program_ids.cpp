@@ -28,12 +28,12 @@ struct Arithmetic {
 
 // The coordinates over the last two dimensions, in groups of rows.
 static std::pair<Value, Value> grouped(Arithmetic& math, Value id, int64_t rows, int64_t columns, int64_t group) {
-  group = std::min(group, rows);
+  if (group >= rows) return {math.remainder(id, rows), math.divide(id, rows)};
   Value first_row = math.multiply(math.divide(id, group * columns), group);
   Value in_group = math.remainder(id, group * columns);
   if (rows % group == 0) return {math.add(first_row, math.remainder(in_group, group)), math.divide(in_group, group)};
   Value rows_left = math.builder.createOrFold<arith::SubIOp>(math.loc, math.number(rows), first_row);
-  Value size = math.builder.createOrFold<arith::MinUIOp>(math.loc, math.number(group), rows_left);
+  Value size = math.builder.createOrFold<arith::MinUIOp>(math.loc, rows_left, math.number(group));
   return {math.add(first_row, math.remainder(in_group, size)), math.divide(in_group, size)};
 }
 

@@ -115,7 +115,7 @@ private:
     mapping_.map(variable, tile.begin);
     if (!isa<TileType>(variable.getType())) return;
     Value left = builder_.createOrFold<arith::SubIOp>(loc, tile.upper, tile.begin);
-    tile.valid = builder_.createOrFold<arith::MinSIOp>(loc, constant(loc, tile.block), left);
+    tile.valid = builder_.createOrFold<arith::MinSIOp>(loc, left, constant(loc, tile.block));
     tiles_[variable] = tile;
   }
 
@@ -406,7 +406,7 @@ SmallVector<int64_t> cut_blocks(KernelOp pinned, ArrayRef<int64_t> block_sizes, 
 }
 
 FailureOr<ProgramOp> lower_tiles(KernelOp pinned, ArrayRef<int64_t> block_sizes, OpBuilder& builder) {
-  if (block_sizes.size() != block_id_count(pinned))
+  if (block_sizes.size() < block_id_count(pinned))
     return pinned.emitError() << "has " << block_id_count(pinned) << " block ids, " << block_sizes.size()
                               << " block sizes are given";
   for (int64_t size : block_sizes)

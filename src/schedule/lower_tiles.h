@@ -28,8 +28,9 @@ namespace tilewright {
 /// The sizes that blocks have in the program, cut as said above.
 llvm::SmallVector<int64_t> cut_blocks(KernelOp pinned, llvm::ArrayRef<int64_t> block_sizes, bool pads_extents);
 
-/// Makes the program where `builder` stands. `block_sizes` has one size for each block id. The kernel is pinned, and
-/// its lane counts are arithmetic (count_lanes.h). Errors are reported on the user's lines.
+/// Makes the program where `builder` stands. `block_sizes` has one size for each block id; one more is no harm, since
+/// an id may have lost its last loop. The kernel is pinned, and its lane counts are arithmetic (count_lanes.h). Errors
+/// are reported on the user's lines.
 mlir::FailureOr<ProgramOp> lower_tiles(KernelOp pinned, llvm::ArrayRef<int64_t> block_sizes, mlir::OpBuilder& builder);
 
 } // namespace tilewright

@@ -88,6 +88,8 @@ public:
       : core_(std::move(core)), call_(call), owner_(std::move(owner)) {}
 
   std::vector<Array> run() const;
+  // The same call with other settings.
+  BoundCall with(const Settings& settings) const;
 
   detail::KernelCore& core() const { return *core_; }
   // Valid as long as this or a copy of it.

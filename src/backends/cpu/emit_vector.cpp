@@ -71,6 +71,11 @@ llvm::Value* combine(llvm::IRBuilder<>& builder, CombiningKind kind, llvm::Value
 // Halves the vector until one lane is left. A lane count that is no power of two leaves an odd lane, which joins at the
 // end.
 llvm::Value* emit_reduction(llvm::IRBuilder<>& builder, CombiningKind kind, llvm::Value* value) {
+  // Of conditions: a comparison of the whole mask.
+  if (value->getType()->getScalarType()->isIntegerTy(1)) {
+    if (kind == CombiningKind::OR) return builder.CreateOrReduce(value);
+    if (kind == CombiningKind::AND) return builder.CreateAndReduce(value);
+  }
   llvm::Value* odd = nullptr;
   unsigned lanes = lanes_of(value->getType());
   auto piece = [&](unsigned begin, unsigned count) {

@@ -213,7 +213,7 @@ LogicalResult LoopLowering::lower_for(scf::ForOp op) {
   unsigned next = 0;
   for (auto [argument, result] : llvm::zip(op.getRegionIterArgs(), op.getResults())) {
     if (isa<RankedTensorType>(result.getType()))
-      buffers_[result] = buffers_[argument];
+      buffers_.insert({result, Buffer(buffers_.find(argument)->second)}); // a copy: insertion moves the map's entries
     else
       mapping_.map(result, results[next++]);
   }

@@ -1,5 +1,6 @@
 #include "backends/cpu/passes.h"
 
+#include "backends/cpu/expand_math.h"
 #include "backends/cpu/lower_to_loops.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -35,6 +36,9 @@ struct LowerToLoopsPass : PassWrapper<LowerToLoopsPass, OperationPass<ModuleOp>>
 
 } // namespace
 
-void register_passes() { PassRegistration<LowerToLoopsPass>(); }
+void register_passes() {
+  PassRegistration<LowerToLoopsPass>();
+  register_expand_math_pass();
+}
 
 } // namespace tilewright::cpu

@@ -49,18 +49,19 @@ TEST_F(Autotune, finds_the_best_config) {
 
 TEST_F(Autotune, logs_a_line_a_generation_and_the_line_to_paste) {
   const TuningResult result = tune();
-  ASSERT_EQ(lines.size(), 3u + 21 + 4);
+  ASSERT_EQ(lines.size(), 4u + 21 + 4);
   EXPECT_EQ(lines[0], "tuning kernel(float32[8]) for at most 1000 s; Ctrl-C keeps the best so far");
   EXPECT_EQ(lines[1], "DifferentialEvolutionSearch: population 40, generations 20, crossover rate 0.8, seed 0");
   EXPECT_EQ(lines[2], "313632 configs to choose from; compiling on 1 thread, measuring alone");
-  EXPECT_TRUE(lines[3].starts_with("[   0.8 s] first population: failed 0, replaced 0; fastest ")) << lines[3];
-  EXPECT_TRUE(lines[4].starts_with("[   1.6 s] generation 1: failed 0, replaced ")) << lines[4];
-  EXPECT_TRUE(lines[23].starts_with("[  16.8 s] generation 20: ")) << lines[23];
-  EXPECT_TRUE(lines[23].ends_with("; best " + result.best.to_json())) << lines[23];
-  EXPECT_TRUE(lines[24].find("kernel(float32[8]) takes 100 us with the best config and ") != std::string::npos);
-  EXPECT_EQ(lines[25], "840 configs searched: 840 measured, 0 too slow, 0 failed; stopped because 20 generations are "
-                       "done");
-  EXPECT_EQ(lines[27], "  " + result.best.to_cpp());
+  EXPECT_TRUE(lines[3].starts_with(R"(default config: {"block_sizes": [32, 32], )")) << lines[3];
+  EXPECT_TRUE(lines[4].starts_with("[   0.8 s] first population: failed  0, replaced  0; fastest ")) << lines[4];
+  EXPECT_TRUE(lines[5].starts_with("[   1.6 s] generation 1:     failed  0, replaced ")) << lines[5];
+  EXPECT_TRUE(lines[24].starts_with("[  16.8 s] generation 20: ")) << lines[24];
+  EXPECT_TRUE(lines[24].find(R"(; best {"block_sizes": [128, 256])") != std::string::npos) << lines[24];
+  EXPECT_TRUE(lines[25].find("kernel(float32[8]) takes 100 us with the best config and ") != std::string::npos);
+  EXPECT_EQ(lines[26],
+            "840 configs searched: 840 measured, 0 too slow, 0 failed; stopped because 20 generations are done");
+  EXPECT_EQ(lines[28], "  " + result.best.to_cpp());
 }
 
 TEST_F(Autotune, the_line_to_paste_is_the_callers) {

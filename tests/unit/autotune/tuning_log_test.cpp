@@ -29,12 +29,19 @@ TEST(TuningLog, begins_with_what_is_tuned_how_long_and_how_to_stop) {
   EXPECT_EQ(space_text(1.5e9, 1), "1.5e+09 configs to choose from; compiling on 1 thread, measuring alone");
 }
 
-TEST(TuningLog, has_a_line_for_every_generation) {
-  EXPECT_EQ(step_text(2.14, {"first population", 0, {31000, 13200, 210000}}, 3, {{"block_sizes", {64, 128}}}),
-            R"([   2.1 s] first population: failed 3, replaced 0; fastest 13.2 ms, median 31.0 ms, slowest 210 ms; )"
-            R"(best {"block_sizes": [64, 128]})");
-  EXPECT_EQ(step_text(123.4, {"generation 4", 0, {}}, 40, {}),
-            "[ 123.4 s] generation 4: failed 40, replaced 0; nothing measured");
+TEST(TuningLog, has_a_line_for_every_generation_with_what_the_best_config_has_of_its_own) {
+  const Config usual{{"block_sizes", {48, 64}}, {"pid_type", "flat"}};
+  EXPECT_EQ(default_text(usual),
+            R"(default config: {"block_sizes": [48, 64], "pid_type": "flat"}; below, what differs from it)");
+  const Config best{{"block_sizes", {48, 128}}, {"pid_type", "flat"}};
+  EXPECT_EQ(step_text(2.14, {"first population", 0, {31000, 13200, 210000}}, 3, best, usual),
+            R"([   2.1 s] first population: failed  3, replaced  0; fastest 13.2 ms, median 31.0 ms, slowest  210 ms; )"
+            R"(best {"block_sizes": [48, 128]})");
+  EXPECT_EQ(step_text(4.0, {"generation 1", 12, {1}}, 0, usual, usual),
+            R"([   4.0 s] generation 1:     failed  0, replaced 12; fastest 1.00 us, median 1.00 us, slowest 1.00 us; )"
+            R"(best {})");
+  EXPECT_EQ(step_text(123.4, {"generation 14", 0, {}}, 40, usual, usual),
+            "[ 123.4 s] generation 14:    failed 40, replaced  0; nothing measured");
 }
 
 TuningResult example_result() {
@@ -60,6 +67,12 @@ TEST(TuningLog, ends_with_the_result_the_reasons_and_the_line_to_paste) {
                 "312 configs searched: 298 measured, 10 too slow, 4 failed; stopped because the budget of 25 s is used",
                 "  3 x wrong result: off by 0.5", "  1 x compile failed: out of registers",
                 "To have this config without tuning:", R"(  tw::Config{{"block_sizes", {64, 128}}})"}));
+}
+
+TEST(TuningLog, gives_a_reason_one_line) {
+  TuningResult result = example_result();
+  result.failures = {{{Outcome::run_failed, "first line\nsecond line"}, 4}};
+  EXPECT_EQ(end_texts(kSubject, result, 25, "", "")[2], "  4 x run failed: first line");
 }
 
 TEST(TuningLog, says_why_it_ended) {

@@ -1,7 +1,7 @@
 // For tests of the frontend: kernels that are recorded and not run, and checks of what was recorded.
 #pragma once
 
-#include "frontend/traced_kernel.h"
+#include "frontend/trace_to_text.h"
 #include "tilewright/tilewright.h"
 
 #include <gtest/gtest.h>
@@ -11,25 +11,46 @@
 
 namespace tilewright::testing {
 
-/// The tile IR of a call, on one line per op.
+/// The tile IR of a call.
 template <class F, class... Args>
 std::string trace_of(const Kernel<F>& kernel, const Args&... args) {
   return trace_to_text(kernel.bind(args...));
 }
 
-/// The Error that recording a call throws.
-struct TraceError {
-  std::string message; // without the place
+/// The tile IR of a kernel that computes f(x[tile], y[tile], ...) from vectors of these dtypes, 100 elements each.
+template <class F, class... DTypes>
+std::string trace_pointwise(F f, DType dtype, DTypes... more) {
+  auto vector = [](DType dtype) { return Array::empty({100}, dtype); };
+  if constexpr (sizeof...(more) == 0) {
+    auto kernel = tilewright::kernel("pointwise", [f](Tensor x) {
+      auto out = empty_like(x);
+      for (auto tile : tilewright::tile(x.size(0))) out[tile] = f(x[tile]);
+      return out;
+    });
+    return trace_of(kernel, vector(dtype));
+  } else {
+    auto kernel = tilewright::kernel("pointwise", [f](Tensor x, Tensor y) {
+      auto out = empty_like(x);
+      for (auto tile : tilewright::tile(x.size(0))) out[tile] = f(x[tile], y[tile]);
+      return out;
+    });
+    return trace_of(kernel, vector(dtype), vector(more)...);
+  }
+}
+
+/// An Error as a user reads it: the message without the place, and the place.
+struct UserError {
+  std::string message;
   unsigned line = 0;
   std::string file;
 };
 
-template <class F, class... Args>
-TraceError error_of(const Kernel<F>& kernel, const Args&... args) {
+template <class Action>
+UserError error_of(Action&& action) {
   try {
-    trace_to_text(kernel.bind(args...));
+    action();
   } catch (const Error& error) {
-    TraceError found{error.what(), error.location().line, ""};
+    UserError found{error.what(), error.location().line, ""};
     if (!error.location().known()) return found;
     found.file = error.location().file;
     std::string place = found.file + ":" + std::to_string(found.line) + ": ";
@@ -45,7 +66,8 @@ inline ::testing::AssertionResult holds(const std::string& text, std::initialize
   for (std::string_view piece : pieces) {
     size_t found = text.find(piece, at);
     if (found == std::string::npos)
-      return ::testing::AssertionFailure() << "\"" << piece << "\" is missing, or not after those before it, in:\n" << text;
+      return ::testing::AssertionFailure() << "\"" << piece << "\" is missing, or not after those before it, in:\n"
+                                           << text;
     at = found + piece.size();
   }
   return ::testing::AssertionSuccess();
@@ -60,11 +82,11 @@ inline int count(const std::string& text, std::string_view piece) {
 
 } // namespace tilewright::testing
 
-/// The error's message and line as a user reads them.
-#define EXPECT_TRACE_ERROR(call_line, text, ...) \
+/// `action` throws an Error with this text, at this line of this file.
+#define EXPECT_ERROR_AT(expected_line, text, ...) \
   do { \
-    auto error = ::tilewright::testing::error_of(__VA_ARGS__); \
-    EXPECT_EQ(error.message, text); \
-    EXPECT_EQ(error.line, unsigned(call_line)); \
-    EXPECT_EQ(error.file, __FILE__); \
+    auto found_error = ::tilewright::testing::error_of([&] { (void)(__VA_ARGS__); }); \
+    EXPECT_EQ(found_error.message, text); \
+    EXPECT_EQ(found_error.line, static_cast<unsigned>(expected_line)); \
+    EXPECT_EQ(found_error.file, __FILE__); \
   } while (false)

@@ -80,6 +80,26 @@ TEST(InterpretKernel, nothing_is_computed_and_written_past_the_end) {
   EXPECT_EQ(out.to_vector<float>(), (Floats{-1, -1, -1, -1, -1, -1, 5, 5}));
 }
 
+TEST(InterpretKernel, a_store_writes_only_lanes_that_exist_in_its_value) {
+  // %a ends with the tile, the block it is stored to does not.
+  std::string text = unary_kernel("f32", 6, R"(%r = arith.negf %a : tensor<?xf32, #tile.dims<[b0]>>
+    %begin = tile.begin %t : !tile.tile<b0>
+    %c4 = arith.constant 4 : index
+    %past = arith.addi %begin, %c4 : index
+    tile.for (%u: b0) = (%begin) to (%past) {
+      tile.store %r, %out[%u] : tensor<?xf32, #tile.dims<[b0]>>, !tile.array<f32, [6], strides [1]> tiles(!tile.tile<b0>)
+    })");
+  auto replace = [&](const std::string& from, const std::string& to) {
+    for (size_t at; (at = text.find(from)) != std::string::npos;) text.replace(at, from.size(), to);
+  };
+  replace("b0", "4"); // a block given as a number, which two loops may have
+  replace("<?x", "<4x");
+  replace("array<f32, [6]", "array<f32, [8]");
+  Array out = Array::full({8}, 5);
+  interpret_kernel(IrText(text).kernel(), {}, {Array::ones({8})}, {out});
+  EXPECT_EQ(out.to_vector<float>(), (Floats{-1, -1, -1, -1, -1, -1, 5, 5}));
+}
+
 TEST(InterpretKernel, a_reduction_sees_only_lanes_that_exist) {
   const std::string maximum = "%r = tile.reduce max %a dims [0] : tensor<?xf32, #tile.dims<[b0]>> -> f32";
   Array x = Array::from_vector(Floats{-3, -1, -2, -9, -7, -8, -6});

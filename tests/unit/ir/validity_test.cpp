@@ -67,10 +67,13 @@ TEST(Validity, of_what_is_made) {
   EXPECT_EQ(kinds("%i = tile.index %t : !tile.tile<b0> -> tensor<?xi32, #tile.dims<[b0]>>"), "T");
 }
 
-TEST(Validity, a_tile_over_size_one_is_whole) {
+TEST(Validity, a_tile_that_broadcasts_an_element_does_not_limit_it) {
   EXPECT_EQ(kinds("%o = tile.load %one[%t, :] : !tile.array<f32, [1, s1]> -> tensor<1x?xf32, #tile.dims<[1, r0]>> "
                   "tiles(!tile.tile<b0>)"),
-            "WW");
+            "AW");
+  EXPECT_EQ(kinds("%o = tile.load %one[%t, :] : !tile.array<f32, [1, s1]> -> tensor<?x?xf32, #tile.dims<[b0, r0]>> "
+                  "tiles(!tile.tile<b0>)"),
+            "TW");
 }
 
 TEST(Validity, follows_changes_of_shape) {

@@ -1,0 +1,76 @@
+#include "driver/prepared_call.h"
+
+#include "config/normalise.h"
+#include "driver/arguments.h"
+#include "driver/compile_context.h"
+#include "driver/in_process_runner.h"
+#include "driver/pipeline.h"
+#include "driver/specialisation.h"
+#include "driver/tune.h"
+#include "support/error.h"
+#include "support/log.h"
+
+namespace tilewright {
+
+struct PreparedCall::State {
+  BoundCall call;
+  Specialisation specialisation;
+  ProgramArguments arguments; // refers to the specialisation
+
+  explicit State(const BoundCall& bound)
+      : call(bound), specialisation(specialise(call.core().definition(), call.call())),
+        arguments(specialisation, call.call()) {}
+};
+
+PreparedCall::PreparedCall(const BoundCall& call) : state_(std::make_unique<State>(call)) {}
+PreparedCall::~PreparedCall() = default;
+
+const std::string& PreparedCall::description() const { return state_->specialisation.description; }
+const ConfigSpec& PreparedCall::spec() const { return state_->specialisation.spec; }
+
+Config PreparedCall::complete(const Config& config) const {
+  NormalisedConfig normalised = normalise(spec(), config, state_->specialisation.location);
+  for (const std::string& warning : normalised.warnings)
+    log_warning("tilewright: {}: {}", state_->specialisation.kernel, warning);
+  return normalised.config;
+}
+
+std::optional<Config> PreparedCall::known_config() const {
+  std::vector<Config> known = known_configs(state_->specialisation, 1);
+  if (known.empty()) return std::nullopt;
+  return known[0];
+}
+
+TuningResult PreparedCall::tune(AutotuneEffort effort, double budget_seconds) const {
+  return tilewright::tune(state_->specialisation, state_->arguments, {effort, budget_seconds, /*quiet=*/false});
+}
+
+ReadyLaunch PreparedCall::ready(const Config& config) const {
+  CompiledKernel kernel = compile_config(state_->specialisation.tile_ir, config);
+  auto arguments = std::make_shared<ProgramArguments>(state_->arguments.copy());
+  ReadyLaunch launch;
+  for (size_t i = 0; i < state_->specialisation.host.returned.size(); ++i)
+    launch.results.push_back(arguments->returned(i));
+  if (launch.results.empty()) launch.results = arguments->written();
+  launch.instruction_count = kernel.instruction_count;
+  launch.run = [plan = std::move(kernel.plan), arguments] { tilewright::launch(plan, arguments->pointers()); };
+  return launch;
+}
+
+void PreparedCall::compile(const Config& config) const { compile_config(state_->specialisation.tile_ir, config); }
+
+std::span<const std::string> stage_names() {
+  static const std::string names[] = {"tile", "program", "loops", "llvm", "asm"};
+  return names;
+}
+
+std::string PreparedCall::stage_text(std::string_view name, const Config& config) const {
+  std::optional<Stage> stage = parse_stage(name);
+  if (!stage) fail("there is no stage \"{}\"", name);
+  std::string text;
+  with_kernel(state_->specialisation.tile_ir,
+              [&](KernelOp kernel) { text = tilewright::stage_text(kernel, config, cpu::host_target(), *stage); });
+  return text;
+}
+
+} // namespace tilewright

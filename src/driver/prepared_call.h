@@ -1,0 +1,61 @@
+// One call of a kernel, specialised: what the command line tunes, shows, runs and times. Nothing of LLVM is seen here.
+#pragma once
+
+#include "autotune/autotune.h"
+#include "config/config_spec.h"
+#include "tilewright/kernel.h"
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tilewright {
+
+/// Code for one config, with arguments of its own: whatever it writes are copies and new arrays.
+struct ReadyLaunch {
+  std::function<void()> run; // one launch
+  // What the kernel gives back; where that is nothing, the arguments that it stores to. Written by each run.
+  std::vector<Array> results;
+  size_t instruction_count = 0; // of LLVM IR
+};
+
+class PreparedCall {
+public:
+  /// Keeps the call. Throws Error on the user's line where it cannot be recorded or its arguments do not go together.
+  explicit PreparedCall(const BoundCall& call);
+  ~PreparedCall();
+  PreparedCall(const PreparedCall&) = delete;
+  PreparedCall& operator=(const PreparedCall&) = delete;
+
+  /// "matmul(x: float32[1024, 1024], y: float32[1024, 1024])"
+  const std::string& description() const;
+  const ConfigSpec& spec() const;
+
+  /// A user's config with every option in it. Logs what was changed; throws Error on what is not legal.
+  Config complete(const Config& config) const;
+  /// The best config that the tuning database knows for these arguments or the nearest ones.
+  std::optional<Config> known_config() const;
+  /// Logs to stderr, and records what it finds in the database.
+  TuningResult tune(AutotuneEffort effort, double budget_seconds) const;
+
+  /// `config` is complete in all of these.
+  ReadyLaunch ready(const Config& config) const;
+  /// Schedules and compiles on this thread, and lets go of the code.
+  void compile(const Config& config) const;
+  /// `stage` is one of stage_names().
+  std::string stage_text(std::string_view stage, const Config& config) const;
+
+private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// In the order of the pipeline: "tile", "program", "loops", "llvm", "asm".
+std::span<const std::string> stage_names();
+
+} // namespace tilewright
