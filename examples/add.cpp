@@ -9,8 +9,7 @@ static const auto add = tw::kernel("add", {"x", "y"}, [](tw::Tensor x, tw::Tenso
   auto [n2] = y.sizes<1>();
   tw::check(n == n2, "sizes differ: {} and {}", n, n2);
   auto out = tw::empty({n}, tw::promote_types(x.dtype(), y.dtype()));
-  for (auto tile : tw::tile(n))
-    out[tile] = x[tile] + y[tile];
+  for (auto tile : tw::tile(n)) out[tile] = x[tile] + y[tile];
   return out;
 });
 
@@ -21,11 +20,11 @@ static std::vector<tw::Array> add_reference(std::span<const tw::AnyArgument> in)
   return {out};
 }
 
-TILEWRIGHT_REGISTER(add, {
+TILEWRIGHT_REGISTER(add) = {
     .summary = "element-wise sum of two vectors",
     .arguments = {"x: T[n]", "y: T[n]"},
     .dtypes = {tw::float32, tw::float64, tw::bfloat16, tw::float16, tw::int32, tw::int64},
     .cases = {{"16M", {{"n", 1 << 24}}}, {"1K", {{"n", 1 << 10}}}},
     .flops = [](const tw::Instance& i) { return double(i["n"]); },
     .reference = add_reference,
-})
+};

@@ -1,5 +1,5 @@
-// Attention, without ever holding the whole matrix of scores: for a tile of queries, keys and values are walked in tiles,
-// and the softmax is kept up to date on the way (Dao et al., "FlashAttention", 2022).
+// Attention, without ever holding the whole matrix of scores: for a tile of queries, keys and values are walked in
+// tiles, and the softmax is kept up to date on the way (Dao et al., "FlashAttention", 2022).
 #include <tilewright/registry.h>
 #include <tilewright/tilewright.h>
 
@@ -58,11 +58,13 @@ static std::vector<tw::Array> attention_reference(std::span<const tw::AnyArgumen
   return {out};
 }
 
-TILEWRIGHT_REGISTER(attention, {
-    .summary = "attention by online softmax over tiles of keys",
-    .arguments = {"q: T[h, q, d]", "k: T[h, k, d]", "v: T[h, k, d]"},
-    .dtypes = {tw::float32, tw::bfloat16, tw::float16},
-    .cases = {{"8x1024x64", {{"h", 8}, {"q", 1024}, {"k", 1024}, {"d", 64}}}},
-    .flops = [](const tw::Instance& i) { return 4.0 * i["h"] * i["q"] * i["k"] * i["d"]; },
-    .reference = attention_reference,
-})
+TILEWRIGHT_REGISTER(attention,
+                    {
+                        .summary = "attention by online softmax over tiles of keys",
+                        .arguments = {"q: T[h, q, d]", "k: T[h, k, d]", "v: T[h, k, d]"},
+                        .dtypes = {tw::float32, tw::bfloat16, tw::float16},
+                        .cases = {{"8x1024x64", {{"h", 8}, {"q", 1024}, {"k", 1024}, {"d", 64}}}},
+                        .flops = [](const tw::Instance& i) {
+  return 4.0 * i["h"] * i["q"] * i["k"] * i["d"]; },
+                        .reference = attention_reference,
+};

@@ -6,21 +6,21 @@
 
 namespace tw = tilewright;
 
-static const auto layer_norm = tw::kernel(
-    "layer_norm", {"x", "weight", "bias", "eps"},
-    [](tw::Tensor x, tw::Tensor weight, tw::Tensor bias, tw::Scalar<float> eps) {
-      auto [m, n] = x.sizes<2>();
-      tw::check(weight.size(0) == n, "weight has {} elements for rows of {}", weight.size(0), n);
-      tw::check(bias.size(0) == n, "bias has {} elements for rows of {}", bias.size(0), n);
-      auto out = tw::empty_like(x);
-      for (auto tile : tw::tile(m)) {
-        auto values = x[tile, tw::_].to(tw::float32);
-        auto centered = values - tw::mean(values, 1, /*keepdim=*/true);
-        auto variance = tw::mean(centered * centered, 1, /*keepdim=*/true);
-        out[tile, tw::_] = centered * tw::rsqrt(variance + eps) * weight[tw::_] + bias[tw::_];
-      }
-      return out;
-    });
+static const auto layer_norm =
+    tw::kernel("layer_norm", {"x", "weight", "bias", "eps"},
+               [](tw::Tensor x, tw::Tensor weight, tw::Tensor bias, tw::Scalar<float> eps) {
+                 auto [m, n] = x.sizes<2>();
+                 tw::check(weight.size(0) == n, "weight has {} elements for rows of {}", weight.size(0), n);
+                 tw::check(bias.size(0) == n, "bias has {} elements for rows of {}", bias.size(0), n);
+                 auto out = tw::empty_like(x);
+                 for (auto tile : tw::tile(m)) {
+                   auto values = x[tile, tw::_].to(tw::float32);
+                   auto centered = values - tw::mean(values, 1, /*keepdim=*/true);
+                   auto variance = tw::mean(centered * centered, 1, /*keepdim=*/true);
+                   out[tile, tw::_] = centered * tw::rsqrt(variance + eps) * weight[tw::_] + bias[tw::_];
+                 }
+                 return out;
+               });
 
 static std::vector<tw::Array> layer_norm_reference(std::span<const tw::AnyArgument> in) {
   tw::Array x = in[0].array(), out = tw::Array::empty(x.sizes(), tw::float64);
@@ -37,11 +37,13 @@ static std::vector<tw::Array> layer_norm_reference(std::span<const tw::AnyArgume
   return {out};
 }
 
-TILEWRIGHT_REGISTER(layer_norm, {
-    .summary = "layer normalisation over rows, with weight and bias",
-    .arguments = {"x: T[m, n]", "weight: T[n]", "bias: T[n]", "eps: float32 = 1e-5"},
-    .dtypes = {tw::float32, tw::bfloat16, tw::float16},
-    .cases = {{"8192x4096", {{"m", 8192}, {"n", 4096}}}, {"4096x1000", {{"m", 4096}, {"n", 1000}}}},
-    .flops = [](const tw::Instance& i) { return 8.0 * i["m"] * i["n"]; },
-    .reference = layer_norm_reference,
-})
+TILEWRIGHT_REGISTER(layer_norm,
+                    {
+                        .summary = "layer normalisation over rows, with weight and bias",
+                        .arguments = {"x: T[m, n]", "weight: T[n]", "bias: T[n]", "eps: float32 = 1e-5"},
+                        .dtypes = {tw::float32, tw::bfloat16, tw::float16},
+                        .cases = {{"8192x4096", {{"m", 8192}, {"n", 4096}}}, {"4096x1000", {{"m", 4096}, {"n", 1000}}}},
+                        .flops = [](const tw::Instance& i) {
+  return 8.0 * i["m"] * i["n"]; },
+                        .reference = layer_norm_reference,
+};

@@ -8,16 +8,14 @@
 namespace tw = tilewright;
 
 // The product, for the kernels below. C++ functions of tensors and values are how kernels share what they do.
-template <class Epilogue>
-static tw::Tensor multiply(tw::Tensor x, tw::Tensor y, Epilogue epilogue) {
+template <class Epilogue> static tw::Tensor multiply(tw::Tensor x, tw::Tensor y, Epilogue epilogue) {
   auto [m, k] = x.sizes<2>();
   auto [k2, n] = y.sizes<2>();
   tw::check(k == k2, "inner sizes differ: {} and {}", k, k2);
   auto out = tw::empty({m, n}, x.dtype());
   for (auto [tile_m, tile_n] : tw::tile({m, n})) {
     auto acc = tw::zeros({tile_m, tile_n}, tw::float32);
-    for (auto tile_k : tw::tile(k))
-      acc = tw::addmm(acc, x[tile_m, tile_k], y[tile_k, tile_n]);
+    for (auto tile_k : tw::tile(k)) acc = tw::addmm(acc, x[tile_m, tile_k], y[tile_k, tile_n]);
     out[tile_m, tile_n] = epilogue(acc, tile_n);
   }
   return out;
@@ -28,8 +26,8 @@ static const auto matmul = tw::kernel("matmul", {"x", "y"}, [](tw::Tensor x, tw:
 });
 
 // The activation is an argument of the call: each gives a specialisation of its own.
-static const auto linear = tw::kernel(
-    "linear", {"x", "y", "bias"}, [](tw::Tensor x, tw::Tensor y, tw::Tensor bias, auto activation) {
+static const auto linear =
+    tw::kernel("linear", {"x", "y", "bias"}, [](tw::Tensor x, tw::Tensor y, tw::Tensor bias, auto activation) {
       return multiply(x, y, [&](tw::Value acc, tw::Tile tile_n) { return activation(acc + bias[tile_n]); });
     });
 
@@ -44,7 +42,7 @@ static tw::Array product(const tw::Array& x, const tw::Array& y) {
   return out;
 }
 
-TILEWRIGHT_REGISTER(matmul, {
+TILEWRIGHT_REGISTER(matmul) = {
     .summary = "matrix product",
     .arguments = {"x: T[m, k]", "y: T[k, n]"},
     .dtypes = {tw::float32, tw::bfloat16, tw::float16},
@@ -54,30 +52,30 @@ TILEWRIGHT_REGISTER(matmul, {
               {"tall", {{"m", 8192}, {"k", 256}, {"n", 256}}},
               {"wide", {{"m", 64}, {"k", 1024}, {"n", 8192}}}},
     .flops = [](const tw::Instance& i) { return 2.0 * i["m"] * i["n"] * i["k"]; },
-    .reference = [](std::span<const tw::AnyArgument> in) {
-      return std::vector{product(in[0].array(), in[1].array())};
-    },
+    .reference = [](std::span<const tw::AnyArgument> in) { return std::vector{product(in[0].array(), in[1].array())}; },
     .peer = "gemm",
-})
+};
 
-TILEWRIGHT_REGISTER(linear, {
+TILEWRIGHT_REGISTER(linear) = {
     .summary = "matrix product with bias and gelu in the same kernel",
     .arguments = {"x: T[m, k]", "y: T[k, n]", "bias: T[n]"},
     .dtypes = {tw::float32, tw::bfloat16, tw::float16},
     .cases = {{"1024", {{"m", 1024}, {"k", 1024}, {"n", 1024}}}},
     .flops = [](const tw::Instance& i) { return 2.0 * i["m"] * i["n"] * i["k"]; },
-    .reference = [](std::span<const tw::AnyArgument> in) {
-      tw::Array out = product(in[0].array(), in[1].array());
-      const double* bias = in[2].array().data<double>();
-      double* sums = out.data<double>();
-      for (int64_t i = 0; i < out.numel(); ++i) {
-        double sum = sums[i] + bias[i % out.size(1)];
-        sums[i] = sum / 2 * (1 + std::erf(sum / std::sqrt(2.0)));
-      }
-      return std::vector{out};
-    },
-    .bind = [](std::span<const tw::AnyArgument> in) {
-      auto gelu = [](tw::Value v) { return tw::gelu(v); };
-      return linear.bind(in[0].array(), in[1].array(), in[2].array(), gelu);
-    },
-})
+    .reference =
+        [](std::span<const tw::AnyArgument> in) {
+          tw::Array out = product(in[0].array(), in[1].array());
+          const double* bias = in[2].array().data<double>();
+          double* sums = out.data<double>();
+          for (int64_t i = 0; i < out.numel(); ++i) {
+            double sum = sums[i] + bias[i % out.size(1)];
+            sums[i] = sum / 2 * (1 + std::erf(sum / std::sqrt(2.0)));
+          }
+          return std::vector{out};
+        },
+    .bind =
+        [](std::span<const tw::AnyArgument> in) {
+          auto gelu = [](tw::Value v) { return tw::gelu(v); };
+          return linear.bind(in[0].array(), in[1].array(), in[2].array(), gelu);
+        },
+};

@@ -10,8 +10,7 @@ namespace tw = tilewright;
 // As in PyTorch. A tile is some whole rows.
 static const auto softmax = tw::kernel("softmax", {"x"}, [](tw::Tensor x) {
   auto out = tw::empty_like(x);
-  for (auto tile : tw::tile(x.size(0)))
-    out[tile, tw::_] = tw::softmax(x[tile, tw::_], 1);
+  for (auto tile : tw::tile(x.size(0))) out[tile, tw::_] = tw::softmax(x[tile, tw::_], 1);
   return out;
 });
 
@@ -72,6 +71,6 @@ static tw::RegisteredKernel registered(const char* summary) {
   };
 }
 
-TILEWRIGHT_REGISTER(softmax, registered("softmax over rows, by tw::softmax"))
-TILEWRIGHT_REGISTER(softmax_steps, registered("softmax over rows, by amax, exp and sum"))
-TILEWRIGHT_REGISTER(softmax_online, registered("softmax over rows of any length, in two passes over tiles"))
+TILEWRIGHT_REGISTER(softmax) = registered("softmax over rows, by tw::softmax");
+TILEWRIGHT_REGISTER(softmax_steps) = registered("softmax over rows, by amax, exp and sum");
+TILEWRIGHT_REGISTER(softmax_online) = registered("softmax over rows of any length, in two passes over tiles");

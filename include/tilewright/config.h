@@ -10,7 +10,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
+#include <utility>
 #include <initializer_list>
 #include <iosfwd>
 #include <optional>

@@ -23,8 +23,7 @@ namespace tilewright {
 
 // A parameter that is a number at run time: `tw::Scalar<float> scale`. One specialisation serves all its values. On the
 // device it is a number, as PyTorch's Python numbers are: it does not widen the other operand within its kind.
-template <class T>
-class Scalar {
+template <class T> class Scalar {
   static_assert(std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, int32_t> ||
                     std::same_as<T, int64_t> || std::same_as<T, bool>,
                 "a tw::Scalar is a float, a double, an int32_t, an int64_t or a bool");
@@ -47,13 +46,11 @@ Operand::Operand(const Scalar<T>& scalar, SourceLocation location)
 
 namespace detail {
 
-template <class T>
-inline constexpr char kTypeIdentity = 0; // its address is T's
+template <class T> inline constexpr char kTypeIdentity = 0; // its address is T's
 
 // How a lambda's parameter of type P is called, described and recorded. A plain number, and anything else that is
 // trivially copyable, such as a lambda, is a constant of the specialisation: it is known by its type and bytes.
-template <class P>
-struct Parameter {
+template <class P> struct Parameter {
   static_assert(!std::is_pointer_v<P> || std::is_function_v<std::remove_pointer_t<P>>,
                 "a kernel cannot take a pointer: pass data as tw::Array to a tw::Tensor parameter");
   static_assert(std::is_trivially_copyable_v<P>,
@@ -86,15 +83,13 @@ struct Parameter {
   }
 };
 
-template <>
-struct Parameter<Tensor> {
+template <> struct Parameter<Tensor> {
   Array value;
   SourceLocation location;
 
   Parameter(const Array& array, SourceLocation location = std::source_location::current())
       : value(array), location(location) {}
-  template <std::same_as<Tensor> T>
-  Parameter(const T&) {
+  template <std::same_as<Tensor> T> Parameter(const T&) {
     static_assert(kNever<T>, "a kernel cannot call a kernel: write what they share as a function of tw::Value");
   }
   Argument describe() const {
@@ -110,8 +105,7 @@ struct Parameter<Tensor> {
   }
 };
 
-template <class T>
-struct Parameter<Scalar<T>> {
+template <class T> struct Parameter<Scalar<T>> {
   T value;
   SourceLocation location;
 
@@ -133,33 +127,30 @@ struct Parameter<Scalar<T>> {
   }
   static Parameter from(const KernelDefinition& definition, size_t index, const AnyArgument& argument) {
     const Number& number = number_argument(definition, index, argument);
-    if constexpr (std::is_floating_point_v<T>) return Parameter(number.real());
-    else return Parameter(number.integer());
+    if constexpr (std::is_floating_point_v<T>)
+      return Parameter(number.real());
+    else
+      return Parameter(number.integer());
   }
 };
 
 // What a lambda's parameter of type auto is, for an argument of type A.
-template <class A>
-struct ParameterFor {
+template <class A> struct ParameterFor {
   using type = A;
 };
-template <>
-struct ParameterFor<Array> {
+template <> struct ParameterFor<Array> {
   using type = Tensor;
 };
 
 // What a kernel gives back for what its lambda returns.
-template <class R>
-struct Returned {
+template <class R> struct Returned {
   static_assert(kNever<R>, "a kernel returns a tw::Tensor, a std::tuple of them, or nothing");
 };
-template <>
-struct Returned<void> {
+template <> struct Returned<void> {
   static constexpr size_t count = 0;
   static void from(const Array*) {}
 };
-template <>
-struct Returned<Tensor> {
+template <> struct Returned<Tensor> {
   static constexpr size_t count = 1;
   static Array from(Array* arrays) { return std::move(arrays[0]); }
   static void record(Recording& recording, const Tensor& tensor) { set_results(recording, &tensor, 1); }
@@ -182,8 +173,7 @@ struct Returned<std::tuple<R...>> {
         tensors);
   }
 };
-template <>
-struct Returned<std::pair<Tensor, Tensor>> : Returned<std::tuple<Tensor, Tensor>> {};
+template <> struct Returned<std::pair<Tensor, Tensor>> : Returned<std::tuple<Tensor, Tensor>> {};
 
 // Runs the lambda F, whose parameters are P, for the compiler.
 template <class F, class... P>
@@ -191,14 +181,15 @@ void record(const void* function, std::span<const Argument> arguments, Recording
   const F& lambda = *static_cast<const F*>(function);
   using R = std::invoke_result_t<const F&, P...>;
   [&]<size_t... I>(std::index_sequence<I...>) {
-    if constexpr (std::is_void_v<R>) lambda(Parameter<P>::recorded(recording, arguments[I], I)...);
-    else Returned<R>::record(recording, lambda(Parameter<P>::recorded(recording, arguments[I], I)...));
+    if constexpr (std::is_void_v<R>)
+      lambda(Parameter<P>::recorded(recording, arguments[I], I)...);
+    else
+      Returned<R>::record(recording, lambda(Parameter<P>::recorded(recording, arguments[I], I)...));
   }(std::index_sequence_for<P...>());
 }
 
 // A call of F with arguments for its parameters P.
-template <class F, class... P>
-struct TypedCall {
+template <class F, class... P> struct TypedCall {
   static_assert(std::invocable<const F&, P...>,
                 "a kernel's lambda must not be mutable: it is run once for each specialisation");
   using Result = Returned<std::invoke_result_t<const F&, P...>>;
@@ -209,8 +200,8 @@ struct TypedCall {
 
   TypedCall(const F& function, const Settings& settings, const Parameter<P>&... parameters)
       : arguments{parameters.describe()...},
-        call{{arguments, kArguments}, &record<F, P...>, &function, Result::count, &settings,
-             first_location(parameters...)} {}
+        call{{arguments, kArguments}, &record<F, P...>, &function,
+             Result::count,           &settings,        first_location(parameters...)} {}
   TypedCall(const TypedCall&) = delete;
 
 private:
@@ -218,15 +209,13 @@ private:
   static SourceLocation first_location(const auto& first, const auto&...) { return first.location; }
 };
 
-template <class F>
-struct KernelState {
+template <class F> struct KernelState {
   F function;
   std::shared_ptr<KernelCore> core;
   Settings settings;
 };
 
-template <class F, class... P>
-auto run(const KernelState<F>& state, const Parameter<P>&... parameters) {
+template <class F, class... P> auto run(const KernelState<F>& state, const Parameter<P>&... parameters) {
   TypedCall<F, P...> typed(state.function, state.settings, parameters...);
   using Result = typename TypedCall<F, P...>::Result;
   Array results[Result::count == 0 ? 1 : Result::count];
@@ -234,27 +223,26 @@ auto run(const KernelState<F>& state, const Parameter<P>&... parameters) {
   return Result::from(results);
 }
 
-template <class F, class... P>
-BoundCall bind(const KernelState<F>& state, const Parameter<P>&... parameters) {
+template <class F, class... P> BoundCall bind(const KernelState<F>& state, const Parameter<P>&... parameters) {
   struct Owner {
     KernelState<F> state;
     std::tuple<Parameter<P>...> parameters;
     TypedCall<F, P...> typed;
     Owner(const KernelState<F>& state, const Parameter<P>&... given)
         : state(state), parameters(given...),
-          typed(std::apply([this](const Parameter<P>&... kept) {
-            return TypedCall<F, P...>(this->state.function, this->state.settings, kept...);
-          }, parameters)) {}
+          typed(std::apply(
+              [this](const Parameter<P>&... kept) {
+                return TypedCall<F, P...>(this->state.function, this->state.settings, kept...);
+              },
+              parameters)) {}
   };
   auto owner = std::make_shared<const Owner>(state, parameters...);
   return BoundCall(state.core, owner->typed.call, owner);
 }
 
 // The ways to call a kernel. Parameters<P...>: the lambda says all their types.
-template <class... P>
-struct Parameters {
-  template <class F>
-  struct Calls {
+template <class... P> struct Parameters {
+  template <class F> struct Calls {
     KernelState<F> state;
 
     // Throws Error; see KernelCore::run.
@@ -272,8 +260,9 @@ struct Parameters {
 
     template <class... A>
       requires(sizeof...(A) != sizeof...(P))
-    void operator()(const A&...) const {
+    Array operator()(const A&...) const {
       static_assert(kNever<std::tuple<A...>>, "the kernel's lambda takes another number of arguments");
+      return {};
     }
   };
 };
@@ -281,54 +270,47 @@ struct Parameters {
 // The lambda has parameters of type auto: an Array makes a Tensor, a callable or a number is itself, and a run-time
 // number is passed as tw::Scalar.
 struct GenericParameters {
-  template <class F>
-  struct Calls {
+  template <class F> struct Calls {
     KernelState<F> state;
 
-    template <class... A>
-    auto operator()(const Parameter<Tensor>& first, const A&... rest) const {
+    template <class... A> auto operator()(const Parameter<Tensor>& first, const A&... rest) const {
       return run<F, Tensor, typename ParameterFor<A>::type...>(state, first, rest...);
     }
-    template <class... A>
-    BoundCall bind(const Parameter<Tensor>& first, const A&... rest) const {
+    template <class... A> BoundCall bind(const Parameter<Tensor>& first, const A&... rest) const {
       return detail::bind<F, Tensor, typename ParameterFor<A>::type...>(state, first, rest...);
     }
     BoundCall bind_any(std::span<const AnyArgument>) const { refuse_generic(state.core->definition()); }
   };
 };
 
-template <class M>
-struct ParametersOf;
-template <class R, class C, class... P>
-struct ParametersOf<R (C::*)(P...) const> {
+template <class M> struct ParametersOf;
+template <class R, class C, class... P> struct ParametersOf<R (C::*)(P...) const> {
   using type = Parameters<std::remove_cvref_t<P>...>;
 };
-template <class R, class C, class... P>
-struct ParametersOf<R (C::*)(P...)> {
+template <class R, class C, class... P> struct ParametersOf<R (C::*)(P...)> {
   using type = Parameters<std::remove_cvref_t<P>...>;
 };
-template <class R, class... P>
-struct ParametersOf<R (*)(P...)> {
+template <class R, class... P> struct ParametersOf<R (*)(P...)> {
   using type = Parameters<std::remove_cvref_t<P>...>;
 };
 
-template <class F>
-auto parameters_of() {
-  if constexpr (std::is_pointer_v<F>) return typename ParametersOf<F>::type();
-  else if constexpr (requires { &F::operator(); }) return typename ParametersOf<decltype(&F::operator())>::type();
-  else return GenericParameters();
+template <class F> auto parameters_of() {
+  if constexpr (std::is_pointer_v<F>)
+    return typename ParametersOf<F>::type();
+  else if constexpr (requires { &F::operator(); })
+    return typename ParametersOf<decltype(&F::operator())>::type();
+  else
+    return GenericParameters();
 }
 
-template <class F>
-using CallsOf = typename decltype(parameters_of<F>())::template Calls<F>;
+template <class F> using CallsOf = typename decltype(parameters_of<F>())::template Calls<F>;
 
 } // namespace detail
 
 // A kernel: called with an Array for each tw::Tensor of its lambda, and numbers for numbers. The lambda is run once for
 // each specialisation, to record it; captured C++ values are constants of the recording, so capture by value. Copies
 // share their specialisations. Safe to call from many threads.
-template <class F>
-class Kernel : public detail::CallsOf<F> {
+template <class F> class Kernel : public detail::CallsOf<F> {
 public:
   Kernel(F function, std::shared_ptr<detail::KernelCore> core)
       : detail::CallsOf<F>{{std::move(function), std::move(core), {}}} {}

@@ -14,7 +14,7 @@ namespace tilewright {
 //
 
 // abs, exp, sigmoid, ...: pointwise_functions.inc lists them.
-#define TILEWRIGHT_UNARY(name, ...) \
+#define TILEWRIGHT_UNARY(name, ...)                                                                                    \
   Value name(const Operand& x, SourceLocation location = std::source_location::current());
 #include "tilewright/pointwise_functions.inc"
 
@@ -111,8 +111,7 @@ public:
   static constexpr int kMost = 8;
   Shape() = default;
   Shape(std::initializer_list<ShapeDim> dims);
-  template <size_t N>
-  Shape(const Tiles<N>& tiles) : count_(N) {
+  template <size_t N> Shape(const Tiles<N>& tiles) : count_(N) {
     for (size_t i = 0; i < N; ++i) dims_[i] = tiles[i];
   }
 

@@ -1,14 +1,14 @@
 // The kernels that the command line knows. What a program registers, its `list`, `tune`, `run`, `bench` and `show` work
 // on (tw::command_line):
 //
-//   TILEWRIGHT_REGISTER(add, {
+//   TILEWRIGHT_REGISTER(add) = {
 //     .summary = "element-wise sum of two vectors",
 //     .arguments = {"x: T[n]", "y: T[n]"},
 //     .dtypes = {tw::float32, tw::bfloat16},
 //     .cases = {{"large", {{"n", 16777216}}}},
 //     .flops = [](const tw::Instance& i) { return double(i["n"]); },
 //     .reference = [](std::span<const tw::AnyArgument> in) { return std::vector{in_double(in[0].array(), ...)}; },
-//   })
+//   };
 #pragma once
 
 #include "tilewright/kernel.h"
@@ -29,8 +29,7 @@ struct RegisteredKernel;
 // One set of sizes, and the dtype that T stands for.
 class Instance {
 public:
-  Instance(std::vector<std::pair<std::string, int64_t>> sizes, DType dtype)
-      : sizes_(std::move(sizes)), dtype_(dtype) {}
+  Instance(std::vector<std::pair<std::string, int64_t>> sizes, DType dtype) : sizes_(std::move(sizes)), dtype_(dtype) {}
 
   // The size of that name. Throw Error, with the names there are, where there is none.
   int64_t operator[](std::string_view name) const;
@@ -48,9 +47,9 @@ private:
 // An argument as it is registered: "x: T[m, k]", "mask: bool[m, 64]" or, for a number, "scale: float32 = 0.125".
 struct ArgumentSpec {
   std::string name;
-  std::optional<DType> dtype;              // none: T
+  std::optional<DType> dtype;                    // none: T
   std::optional<std::vector<std::string>> sizes; // of an array: names and numbers; none: a number
-  double value = 0;                        // of a number
+  double value = 0;                              // of a number
 
   // Throws Error, saying what is wrong with the text.
   static ArgumentSpec parse(std::string_view text);
@@ -62,8 +61,8 @@ struct KernelCase {
 };
 
 struct RegisteredKernel {
-  std::string name = {};    // on the command line; by default the kernel's own
-  std::string summary = {}; // one line for people
+  std::string name = {};                   // on the command line; by default the kernel's own
+  std::string summary = {};                // one line for people
   std::vector<std::string> arguments = {}; // as in ArgumentSpec
   std::vector<DType> dtypes = {float32};   // what T may be; the first is the default
   std::vector<KernelCase> cases = {};      // what `bench` measures; the first is the default of the other commands
@@ -104,20 +103,28 @@ void register_kernel(RegisteredKernel kernel);
 
 namespace detail {
 
-struct Registration {
-  template <class F>
-  Registration(const Kernel<F>& kernel, RegisteredKernel registered) {
-    if (registered.name.empty()) registered.name = kernel.definition().name;
+// What TILEWRIGHT_REGISTER(kernel) = {...} assigns to.
+template <class F> class Registrar {
+public:
+  explicit Registrar(const Kernel<F>& kernel) : kernel_(kernel) {}
+  Registrar& operator=(RegisteredKernel registered) {
+    if (registered.name.empty()) registered.name = kernel_.definition().name;
     if (!registered.bind)
-      registered.bind = [kernel](std::span<const AnyArgument> arguments) { return kernel.bind_any(arguments); };
+      registered.bind = [kernel = kernel_](std::span<const AnyArgument> arguments) {
+        return kernel.bind_any(arguments);
+      };
     register_kernel(std::move(registered));
+    return *this;
   }
+
+private:
+  const Kernel<F>& kernel_;
 };
 
 } // namespace detail
 
-// Registers a kernel, a variable of this file, when the program starts. The braces are those of a RegisteredKernel.
-#define TILEWRIGHT_REGISTER(kernel, ...) \
-  static const ::tilewright::detail::Registration tilewright_registration_of_##kernel(kernel, __VA_ARGS__);
+// Registers a kernel, a variable of this file, when the program starts.
+#define TILEWRIGHT_REGISTER(kernel)                                                                                    \
+  static const auto tilewright_registration_of_##kernel = ::tilewright::detail::Registrar(kernel)
 
 } // namespace tilewright

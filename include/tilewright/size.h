@@ -18,8 +18,7 @@ struct Handle {
   uint32_t index = 0;
 };
 
-template <class>
-inline constexpr bool kNever = false;
+template <class> inline constexpr bool kNever = false;
 
 } // namespace detail
 

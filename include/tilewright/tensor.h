@@ -8,14 +8,10 @@
 namespace tilewright {
 
 // The first N sizes of a tensor: `auto [m, n] = x.sizes<2>()`.
-template <size_t N>
-class Sizes {
+template <size_t N> class Sizes {
 public:
   const Size& operator[](size_t i) const { return sizes_[i]; }
-  template <size_t I>
-  const Size& get() const {
-    return sizes_[I];
-  }
+  template <size_t I> const Size& get() const { return sizes_[I]; }
 
 private:
   friend class Tensor;
@@ -32,13 +28,13 @@ public:
 
   // Stores convert to the tensor's dtype and broadcast.
   void operator=(const Operand& value) && { store(value); }
-  void operator=(const Access& value) && { store(value); }
+  void operator=(const Access& value) && { store(Operand(value, SourceLocation())); } // at the subscripts' line
 
-#define TILEWRIGHT_COMPOUND(op) \
-  Access& operator op(const Operand& other) & { return static_cast<Access&>(Value::operator op(other)); } \
-  void operator op(const Operand& other) && { \
-    Value::operator op(other); \
-    store(*this); \
+#define TILEWRIGHT_COMPOUND(op)                                                                                        \
+  Access& operator op(const Operand & other)& { return static_cast<Access&>(Value::operator op(other)); }              \
+  void operator op(const Operand& other)&& {                                                                           \
+    Value::operator op(other);                                                                                         \
+    store(Operand(*this, SourceLocation()));                                                                           \
   }
   TILEWRIGHT_COMPOUND_OPERATORS(TILEWRIGHT_COMPOUND) // out[tile] += v loads, adds and stores
 #undef TILEWRIGHT_COMPOUND
@@ -60,8 +56,7 @@ public:
   // Negative dimensions count from the end.
   Size size(int dim, SourceLocation location = std::source_location::current()) const;
   // All sizes of a tensor of rank N. Throws Error where the rank is another.
-  template <size_t N>
-  Sizes<N> sizes(SourceLocation location = std::source_location::current()) const {
+  template <size_t N> Sizes<N> sizes(SourceLocation location = std::source_location::current()) const {
     check_rank(N, location);
     Sizes<N> sizes;
     for (size_t i = 0; i < N; ++i) sizes.sizes_[i] = size(static_cast<int>(i), location);
@@ -72,7 +67,9 @@ public:
   // reads its one element for every index.
   Access operator[](const TensorIndex& a) const { return access({a}); }
   Access operator[](const TensorIndex& a, const TensorIndex& b) const { return access({a, b}); }
-  Access operator[](const TensorIndex& a, const TensorIndex& b, const TensorIndex& c) const { return access({a, b, c}); }
+  Access operator[](const TensorIndex& a, const TensorIndex& b, const TensorIndex& c) const {
+    return access({a, b, c});
+  }
   Access operator[](const TensorIndex& a, const TensorIndex& b, const TensorIndex& c, const TensorIndex& d) const {
     return access({a, b, c, d});
   }
@@ -80,16 +77,16 @@ public:
                     const TensorIndex& e) const {
     return access({a, b, c, d, e});
   }
-  Access operator[](const TensorIndex& a, const TensorIndex& b, const TensorIndex& c, const TensorIndex& d, const TensorIndex& e,
-                    const TensorIndex& f) const {
+  Access operator[](const TensorIndex& a, const TensorIndex& b, const TensorIndex& c, const TensorIndex& d,
+                    const TensorIndex& e, const TensorIndex& f) const {
     return access({a, b, c, d, e, f});
   }
-  Access operator[](const TensorIndex& a, const TensorIndex& b, const TensorIndex& c, const TensorIndex& d, const TensorIndex& e,
-                    const TensorIndex& f, const TensorIndex& g) const {
+  Access operator[](const TensorIndex& a, const TensorIndex& b, const TensorIndex& c, const TensorIndex& d,
+                    const TensorIndex& e, const TensorIndex& f, const TensorIndex& g) const {
     return access({a, b, c, d, e, f, g});
   }
-  Access operator[](const TensorIndex& a, const TensorIndex& b, const TensorIndex& c, const TensorIndex& d, const TensorIndex& e,
-                    const TensorIndex& f, const TensorIndex& g, const TensorIndex& h) const {
+  Access operator[](const TensorIndex& a, const TensorIndex& b, const TensorIndex& c, const TensorIndex& d,
+                    const TensorIndex& e, const TensorIndex& f, const TensorIndex& g, const TensorIndex& h) const {
     return access({a, b, c, d, e, f, g, h});
   }
 
@@ -125,9 +122,7 @@ Tensor empty_like(const Tensor& tensor, DType dtype, SourceLocation location = s
 
 } // namespace tilewright
 
-template <size_t N>
-struct std::tuple_size<tilewright::Sizes<N>> : std::integral_constant<size_t, N> {};
-template <size_t I, size_t N>
-struct std::tuple_element<I, tilewright::Sizes<N>> {
+template <size_t N> struct std::tuple_size<tilewright::Sizes<N>> : std::integral_constant<size_t, N> {};
+template <size_t I, size_t N> struct std::tuple_element<I, tilewright::Sizes<N>> {
   using type = const tilewright::Size;
 };

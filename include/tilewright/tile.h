@@ -40,24 +40,18 @@ private:
 };
 
 // The variables of a loop over N > 1 dimensions: `auto [tile_m, tile_n]`, or all tiles as one subscript, `x[tiles]`.
-template <class Variable, size_t N>
-class LoopVariables {
+template <class Variable, size_t N> class LoopVariables {
 public:
   const Variable& operator[](size_t i) const { return variables_[i]; }
   const Variable* data() const { return variables_; }
   static constexpr int size() { return N; }
-  template <size_t I>
-  const Variable& get() const {
-    return variables_[I];
-  }
+  template <size_t I> const Variable& get() const { return variables_[I]; }
 
 private:
-  template <class, size_t>
-  friend class LoopOver;
+  template <class, size_t> friend class LoopOver;
   Variable variables_[N];
 };
-template <size_t N>
-using Tiles = LoopVariables<Tile, N>;
+template <size_t N> using Tiles = LoopVariables<Tile, N>;
 
 // The block size of a dimension: a number, or none for the config's choice.
 class BlockSize {
@@ -147,8 +141,7 @@ private:
 };
 
 // Steps through the one recorded iteration.
-template <class Range>
-class LoopIterator {
+template <class Range> class LoopIterator {
 public:
   explicit LoopIterator(Range* range) : range_(range) {}
   auto operator*() const { return range_->variables(); }
@@ -166,8 +159,7 @@ private:
 
 // What tile() and grid() return, for a range-for: over one Variable (N = 1) or LoopVariables<Variable, N>. The variable
 // is a Tile, or for a grid a scalar Value. A range is walked once.
-template <class Variable, size_t N>
-class LoopOver : public detail::LoopRange {
+template <class Variable, size_t N> class LoopOver : public detail::LoopRange {
 public:
   LoopOver(const Operand* begin, const Operand* end, const BlockSizes& blocks, SourceLocation location)
       : LoopRange(begin, end, static_cast<int>(N), blocks, std::same_as<Variable, Value>, location) {}
@@ -188,10 +180,8 @@ public:
   void finish() { close(); }
   bool is_recording() const { return is_open(); }
 };
-template <size_t N>
-using TileRange = LoopOver<Tile, N>;
-template <size_t N>
-using GridRange = LoopOver<Value, N>;
+template <size_t N> using TileRange = LoopOver<Tile, N>;
+template <size_t N> using GridRange = LoopOver<Value, N>;
 
 // Tiles of [0, size), of [begin, end), or of several dimensions, nested first to last. Bounds are integers: numbers,
 // sizes, and in an inner loop also scalars on the device, such as tile_q.end() or lengths[i].
@@ -256,7 +246,6 @@ T operator+(const T& tile, const Operand&) {
 
 template <class Variable, size_t N>
 struct std::tuple_size<tilewright::LoopVariables<Variable, N>> : std::integral_constant<size_t, N> {};
-template <size_t I, class Variable, size_t N>
-struct std::tuple_element<I, tilewright::LoopVariables<Variable, N>> {
+template <size_t I, class Variable, size_t N> struct std::tuple_element<I, tilewright::LoopVariables<Variable, N>> {
   using type = const Variable;
 };

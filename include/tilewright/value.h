@@ -1,7 +1,7 @@
 // Values on the device: what x[tile] gives, and what is computed from it.
 //
-// A tw::Value is a tensor of one tile's shape, or a scalar. It has no data while the kernel's lambda runs: the lambda is
-// run to record the kernel, and every operation on values writes down one step of it. Assigning to a value in a tile
+// A tw::Value is a tensor of one tile's shape, or a scalar. It has no data while the kernel's lambda runs: the lambda
+// is run to record the kernel, and every operation on values writes down one step of it. Assigning to a value in a tile
 // loop makes it a value that the loop carries on, as the same code on data would.
 #pragma once
 
@@ -19,8 +19,7 @@ class Array;
 class Tensor;
 class Tile;
 class Value;
-template <class T>
-class Scalar;
+template <class T> class Scalar;
 
 // `:` in a subscript: x[tile, _] is a tile of rows.
 struct Whole {};
@@ -47,21 +46,18 @@ public:
   template <std::floating_point T>
   Operand(T value, SourceLocation location = std::source_location::current())
       : kind_(Kind::real), real_(static_cast<double>(value)), location_(location) {}
-  template <class T>
-  Operand(const Scalar<T>& scalar, SourceLocation location = std::source_location::current());
+  template <class T> Operand(const Scalar<T>& scalar, SourceLocation location = std::source_location::current());
 
   // Misuse, so that the compiler says in one line what to write instead.
-  template <std::same_as<Tile> T>
-  Operand(const T&) {
-    static_assert(detail::kNever<T>, "a tile is a range, not a number: tile.index() gives its indices, tile.begin() and "
-                                     "tile.end() its bounds");
+  template <std::same_as<Tile> T> Operand(const T&) {
+    static_assert(detail::kNever<T>,
+                  "a tile is a range, not a number: tile.index() gives its indices, tile.begin() and "
+                  "tile.end() its bounds");
   }
-  template <std::same_as<Tensor> T>
-  Operand(const T&) {
+  template <std::same_as<Tensor> T> Operand(const T&) {
     static_assert(detail::kNever<T>, "a tensor lies in memory: read it in a tile loop with a subscript, as in x[tile]");
   }
-  template <std::same_as<Array> T>
-  Operand(const T&) {
+  template <std::same_as<Array> T> Operand(const T&) {
     static_assert(detail::kNever<T>, "an Array is data: pass it to the kernel as an argument and take it as a "
                                      "tw::Tensor");
   }
@@ -108,8 +104,7 @@ public:
   template <class T>
   TensorIndex(const Scalar<T>& index, SourceLocation location = std::source_location::current())
       : kind_(Kind::scalar), scalar_(index, location) {}
-  template <std::floating_point T>
-  TensorIndex(T, SourceLocation = {}) : TensorIndex(_) {
+  template <std::floating_point T> TensorIndex(T, SourceLocation = {}) : TensorIndex(_) {
     static_assert(detail::kNever<T>, "a subscript is a tile, an integer, tw::_ or tw::none, not a fraction");
   }
 
@@ -153,7 +148,7 @@ public:
   // loop, the next iteration sees the new value. It must then have the dtype and the shape of the old one.
   Value& operator=(const Value& other) &;
 
-#define TILEWRIGHT_COMPOUND(op) Value& operator op(const Operand& other) &;
+#define TILEWRIGHT_COMPOUND(op) Value& operator op(const Operand & other)&;
   // x += y is x = x + y, with promotion.
 #define TILEWRIGHT_COMPOUND_OPERATORS(X) X(+=) X(-=) X(*=) X(/=) X(%=) X(&=) X(|=) X(^=)
   TILEWRIGHT_COMPOUND_OPERATORS(TILEWRIGHT_COMPOUND)
@@ -189,8 +184,7 @@ public:
 #define TILEWRIGHT_UNARY(name, ...) Value name(SourceLocation location = std::source_location::current()) const;
 #include "tilewright/pointwise_functions.inc"
 
-  template <std::same_as<bool> T>
-  explicit operator T() const {
+  template <std::same_as<bool> T> explicit operator T() const {
     static_assert(detail::kNever<T>, "a device value has no value while the kernel is recorded, so it cannot steer an "
                                      "if, &&, || or ?: - use tw::where, & and |");
   }

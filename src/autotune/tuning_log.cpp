@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <map>
+#include <span>
 
 namespace tilewright {
 namespace {
@@ -24,20 +26,46 @@ size_t failed_count(const TuningResult& result) {
   return failed;
 }
 
-/// `3 x wrong result: ...`, the most frequent first.
-std::vector<std::string> failure_texts(const TuningResult& result) {
-  std::vector<std::pair<std::pair<Outcome, std::string>, size_t>> failures(result.failures.begin(),
-                                                                           result.failures.end());
-  std::ranges::stable_sort(failures, std::ranges::greater(), [](const auto& failure) { return failure.second; });
-  std::vector<std::string> lines;
-  for (const auto& [failure, count] : failures) {
-    if (lines.size() == kMostReasons) {
-      lines.push_back(fmt::format("and {} other reasons", failures.size() - kMostReasons));
-      break;
-    }
-    const std::string& reason = failure.second;
-    lines.push_back(fmt::format("{} x {}: {}", count, name(failure.first), reason.substr(0, reason.find('\n'))));
+/// A reason with its numbers taken out: candidates fail for one reason with figures of their own.
+std::string without_numbers(std::string_view reason) {
+  std::string result;
+  for (char c : reason) {
+    const bool in_number = (c >= '0' && c <= '9') || (c == '.' && result.ends_with('#'));
+    if (!in_number)
+      result += c;
+    else if (!result.ends_with('#'))
+      result += '#';
   }
+  return result;
+}
+
+struct FailureGroup {
+  Outcome kind;
+  std::string example; // one line
+  size_t count = 0;
+};
+
+/// The most frequent first.
+std::vector<FailureGroup> group_failures(const TuningResult& result) {
+  std::map<std::pair<Outcome, std::string>, FailureGroup> groups;
+  for (const auto& [failure, count] : result.failures) {
+    const std::string line = failure.second.substr(0, failure.second.find('\n'));
+    auto at = groups.try_emplace({failure.first, without_numbers(line)}, FailureGroup{failure.first, line}).first;
+    at->second.count += count;
+  }
+  std::vector<FailureGroup> sorted;
+  for (auto& [key, group] : groups) sorted.push_back(std::move(group));
+  std::ranges::stable_sort(sorted, std::ranges::greater(), &FailureGroup::count);
+  return sorted;
+}
+
+/// `3 x wrong result: ...`
+std::vector<std::string> failure_texts(const TuningResult& result) {
+  const std::vector<FailureGroup> groups = group_failures(result);
+  std::vector<std::string> lines;
+  for (const FailureGroup& group : std::span(groups).first(std::min(groups.size(), kMostReasons)))
+    lines.push_back(fmt::format("{} x {}: {}", group.count, name(group.kind), group.example));
+  if (groups.size() > kMostReasons) lines.push_back(fmt::format("and {} other reasons", groups.size() - kMostReasons));
   return lines;
 }
 

@@ -14,6 +14,7 @@
 
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
 
@@ -63,10 +64,11 @@ static OwningOpRef<ModuleOp> make_loops(ProgramOp program, const cpu::CpuTarget&
     FailureOr<OwningOpRef<ModuleOp>> lowered = cpu::lower_to_loops(program, target);
     if (failed(lowered)) return failure();
     loops = std::move(*lowered);
-    PassManager math(loops->getContext());
-    math.enableVerifier(false); // all is verified next
-    math.addPass(cpu::create_expand_math_pass());
-    if (failed(math.run(*loops))) return failure();
+    PassManager passes(loops->getContext());
+    passes.enableVerifier(false); // all is verified next
+    passes.addPass(createCSEPass());
+    passes.addPass(cpu::create_expand_math_pass());
+    if (failed(passes.run(*loops))) return failure();
     return verify(*loops);
   });
   return loops;

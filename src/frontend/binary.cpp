@@ -137,8 +137,7 @@ Value Builder::divide(const Term& a, const Term& b) {
 
 Value Builder::divide_integers(Binary function, const Term& a, const Term& b) {
   DType dtype = promoted({a, b});
-  if (dtype == DType::boolean)
-    fail("{} takes integers, found {} and {}", spelling(function), describe(a), describe(b));
+  if (dtype == DType::boolean) fail("{} takes integers, found {} and {}", spelling(function), describe(a), describe(b));
   if (b.kind == Term::Kind::integer && b.integer == 0) fail("{} by zero", spelling(function));
   auto v = unify({a, b}, dtype, spelling(function));
   if (function == Binary::floor_divide) return ir.create<arith::FloorDivSIOp>(location_, v[0], v[1]);
@@ -198,9 +197,12 @@ Value Builder::pow(const Term& base, const Term& exponent) {
   auto v = unify({base, exponent}, wide, "tw::pow");
   double power = exponent.is_literal() ? exponent.as_double() : 0;
   Value result;
-  if (power == 1 || power == 2 || power == 3) result = power_by_multiplication(*this, v[0], static_cast<int64_t>(power));
-  else if (power == 0.5) result = ir.create<math::SqrtOp>(location_, v[0]);
-  else result = ir.create<math::PowFOp>(location_, v[0], v[1]);
+  if (power == 1 || power == 2 || power == 3)
+    result = power_by_multiplication(*this, v[0], static_cast<int64_t>(power));
+  else if (power == 0.5)
+    result = ir.create<math::SqrtOp>(location_, v[0]);
+  else
+    result = ir.create<math::PowFOp>(location_, v[0], v[1]);
   return cast(result, dtype);
 }
 

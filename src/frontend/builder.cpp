@@ -96,8 +96,7 @@ static TypedAttr literal_attribute(const Builder& builder, const Term& term, Typ
   if (real >= 0x1p63 || real < -0x1p63 || real != real) // NaN too
     builder.fail("{} does not fit {}", builder.describe(term), name(device_dtype(element)));
   int64_t integer = term.kind == Term::Kind::real ? static_cast<int64_t>(real) : term.integer;
-  if (width == 32 && !llvm::isInt<32>(integer))
-    builder.fail("{} does not fit int32", builder.describe(term));
+  if (width == 32 && !llvm::isInt<32>(integer)) builder.fail("{} does not fit int32", builder.describe(term));
   return IntegerAttr::get(element, APInt(width, static_cast<uint64_t>(integer)));
 }
 
@@ -207,8 +206,10 @@ SmallVector<Dim> Builder::common_dims(ArrayRef<Term> terms, const char* what) co
 Type Builder::compute_type(ArrayRef<Term> terms, DType dtype) const {
   bool has_index = false, only_numbers = dtype == DType::int64;
   for (const Term& term : terms) {
-    if (!term.is_literal() && term.value.getType().isIndex()) has_index = true;
-    else if (!term.is_literal()) only_numbers = false;
+    if (!term.is_literal() && term.value.getType().isIndex())
+      has_index = true;
+    else if (!term.is_literal())
+      only_numbers = false;
   }
   if (has_index && only_numbers) return IndexType::get(context());
   return element_type_of(dtype, context());

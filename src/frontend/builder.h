@@ -1,6 +1,6 @@
-// The tracing builder: writes tile IR for the operations of the language, whoever reads the user's kernel, be it the C++
-// DSL or another frontend. It knows the language's rules for types, shapes and broadcasting, and refuses what breaks
-// them with an Error at the user's line; what it builds passes the verifier.
+// The tracing builder: writes tile IR for the operations of the language, whoever reads the user's kernel, be it the
+// C++ DSL or another frontend. It knows the language's rules for types, shapes and broadcasting, and refuses what
+// breaks them with an Error at the user's line; what it builds passes the verifier.
 //
 // Each method appends to the block at which `ir` stands. at() sets the user's line for all that follows.
 #pragma once
@@ -106,8 +106,7 @@ public:
   mlir::Location location() const { return location_; }
   mlir::MLIRContext* context() const { return location_.getContext(); }
 
-  template <class... Args>
-  [[noreturn]] void fail(fmt::format_string<Args...> message, Args&&... args) const {
+  template <class... Args> [[noreturn]] void fail(fmt::format_string<Args...> message, Args&&... args) const {
     tilewright::fail(where_, message, std::forward<Args>(args)...);
   }
 
@@ -187,8 +186,8 @@ public:
   /// `tiles[i]` limits dimension i where it is not null.
   mlir::Value full(llvm::ArrayRef<Dim> dims, llvm::ArrayRef<mlir::Value> tiles, const Term& value, DType dtype);
   mlir::Value tile_index(mlir::Value tile);
-  /// Missing trailing subscripts are whole. `at_most_one(tile)` says whether a tile's loop is known to be over one index
-  /// at most; every other tile repeats the one element of a dimension of size 1.
+  /// Missing trailing subscripts are whole. `at_most_one(tile)` says whether a tile's loop is known to be over one
+  /// index at most; every other tile repeats the one element of a dimension of size 1.
   Place place(mlir::Value array, llvm::ArrayRef<SubscriptTerm> subscripts,
               llvm::function_ref<bool(mlir::Value)> at_most_one);
   mlir::Value load(const Place& place);

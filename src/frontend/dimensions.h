@@ -12,8 +12,8 @@ namespace tilewright {
 
 class Dimensions {
 public:
-  /// A new size of an argument, s0, s1, ... in order of calls. A size of 1 is the constant 1: what broadcasts is part of
-  /// the kernel's identity.
+  /// A new size of an argument, s0, s1, ... in order of calls. A size of 1 is the constant 1: what broadcasts is part
+  /// of the kernel's identity.
   Dim add_size(int64_t value);
 
   /// A new block id, b0, b1, ...: dimension `position` of the `count` of the tile loop at `loop`.

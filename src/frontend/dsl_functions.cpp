@@ -16,10 +16,10 @@ static Value record(const SourceLocation& location, const char* what, Build&& bu
   return Value(recording.new_variable(build(builder, terms)));
 }
 
-#define TILEWRIGHT_UNARY(name, ...) \
-  Value name(const Operand& x, SourceLocation location) { \
+#define TILEWRIGHT_UNARY(name, ...)                                                                                    \
+  Value name(const Operand& x, SourceLocation location) {                                                              \
     return record(location, spelling(Unary::name), [](Builder& b, Term* t) { return b.unary(Unary::name, t[0]); }, x); \
-  } \
+  }                                                                                                                    \
   Value Value::name(SourceLocation location) const { return tilewright::name(Operand(*this, location), location); }
 #include "tilewright/pointwise_functions.inc"
 
@@ -30,11 +30,11 @@ Value gelu(const Operand& x, const char* approximate, SourceLocation location) {
   return record(location, "tw::gelu", [&](Builder& b, Term* t) { return b.gelu(t[0], how == "tanh"); }, x);
 }
 
-#define TILEWRIGHT_BINARY(name) \
-  Value name(const Operand& a, const Operand& b, SourceLocation location) { \
-    return record( \
-        location, spelling(Binary::name), \
-        [](Builder& builder, Term* t) { return builder.binary(Binary::name, t[0], t[1]); }, a, b); \
+#define TILEWRIGHT_BINARY(name)                                                                                        \
+  Value name(const Operand& a, const Operand& b, SourceLocation location) {                                            \
+    return record(                                                                                                     \
+        location, spelling(Binary::name),                                                                              \
+        [](Builder& builder, Term* t) { return builder.binary(Binary::name, t[0], t[1]); }, a, b);                     \
   }
 TILEWRIGHT_BINARY(maximum)
 TILEWRIGHT_BINARY(minimum)
@@ -162,8 +162,7 @@ Value Value::t(SourceLocation location) const {
   return record(location, ".t()", [](Builder& b, Term* t) { return b.t(t[0]); }, Operand(*this, location));
 }
 Value Value::to(DType dtype, SourceLocation location) const {
-  return record(
-      location, ".to()", [&](Builder& b, Term* t) { return b.cast(t[0], dtype); }, Operand(*this, location));
+  return record(location, ".to()", [&](Builder& b, Term* t) { return b.cast(t[0], dtype); }, Operand(*this, location));
 }
 
 //===----------------------------------------------------------------------===//

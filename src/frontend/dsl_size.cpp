@@ -11,8 +11,7 @@ namespace tilewright {
 using detail::Recording;
 
 // a op b, exact in the sizes it depends on where an operand does depend on some.
-template <class Operation>
-static Size compute(const Size& a, const Size& b, int64_t value, Operation&& operation) {
+template <class Operation> static Size compute(const Size& a, const Size& b, int64_t value, Operation&& operation) {
   if (a.symbol().index == 0 && b.symbol().index == 0) return Size(value);
   Recording& recording = Recording::require({}, "arithmetic with sizes of tensors");
   return recording.size(operation(recording.dim(a), recording.dim(b)));
@@ -57,9 +56,9 @@ Size next_power_of_2(const Size& n) {
   return Size(n.value() < 1 ? int64_t(1) : static_cast<int64_t>(llvm::PowerOf2Ceil(n.value())));
 }
 
-#define TILEWRIGHT_COMPARISON(op, name) \
-  Condition operator op(const Size& a, const Size& b) { \
-    return Condition(Condition::Comparison::name, a, b, a.value() op b.value()); \
+#define TILEWRIGHT_COMPARISON(op, name)                                                                                \
+  Condition operator op(const Size& a, const Size& b) {                                                                \
+    return Condition(Condition::Comparison::name, a, b, a.value() op b.value());                                       \
   }
 TILEWRIGHT_COMPARISON(==, equal)
 TILEWRIGHT_COMPARISON(!=, not_equal)

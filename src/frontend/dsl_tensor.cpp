@@ -43,7 +43,8 @@ Access Tensor::access(std::initializer_list<TensorIndex> list) const {
 
 void Access::store(const Operand& value) const {
   Recording& recording = Recording::require(value.location(), "a store");
-  Builder& builder = recording.device(value.location(), "a store");
+  const SourceLocation& where = value.location().known() ? value.location() : recording.place_location(place_);
+  Builder& builder = recording.device(where, "a store");
   recording.check_place(place_);
   Term stored = recording.term(value);
   builder.store(recording.place(place_), stored);

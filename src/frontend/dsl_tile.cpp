@@ -6,8 +6,7 @@ namespace tilewright {
 using detail::Recording;
 
 // A number of a tile: begin, end, ...
-template <class Op>
-static Value tile_number(const Tile& tile, const SourceLocation& location, const char* what) {
+template <class Op> static Value tile_number(const Tile& tile, const SourceLocation& location, const char* what) {
   Recording& recording = Recording::require(location, what);
   Builder& builder = recording.device(location, what);
   mlir::Value handle = recording.tile(tile.handle());
@@ -53,8 +52,7 @@ void LoopRange::open() {
   const char* what = grid_ ? "tw::grid" : "tw::tile";
   Recording& recording = Recording::require(location_, what);
   if (state_ != State::fresh) recording.at(location_).fail("a range of {} is walked once; call it again", what);
-  first_variable_ =
-      recording.open_loop({has_begin_ ? begin_ : nullptr, end_, &blocks_, rank_, grid_, location_});
+  first_variable_ = recording.open_loop({has_begin_ ? begin_ : nullptr, end_, &blocks_, rank_, grid_, location_});
   depth_ = recording.depth();
   state_ = State::open;
 }

@@ -14,8 +14,10 @@ Dims::Dims(std::initializer_list<int> dims) {
 
 Value::Value(const Value& other) {
   Recording* recording = Recording::current();
-  if (!recording || other.variable_.index == 0) variable_ = other.variable_;
-  else variable_ = recording->new_variable(recording->read(other.variable_));
+  if (!recording || other.variable_.index == 0)
+    variable_ = other.variable_;
+  else
+    variable_ = recording->new_variable(recording->read(other.variable_));
 }
 
 Value& Value::operator=(const Value& other) & {
@@ -76,7 +78,7 @@ static Value operate(Binary function, const Operand& a, const Operand& b) {
   return Value(recording.new_variable(builder.binary(function, left, right)));
 }
 
-#define TILEWRIGHT_OPERATOR(op, name) \
+#define TILEWRIGHT_OPERATOR(op, name)                                                                                  \
   Value operator op(const Operand& a, const Operand& b) { return operate(Binary::name, a, b); }
 TILEWRIGHT_OPERATOR(+, add)
 TILEWRIGHT_OPERATOR(-, subtract)
@@ -94,9 +96,9 @@ TILEWRIGHT_OPERATOR(>, greater)
 TILEWRIGHT_OPERATOR(>=, greater_equal)
 #undef TILEWRIGHT_OPERATOR
 
-#define TILEWRIGHT_OPERATOR(op, name) \
-  Value& Value::operator op##=(const Operand& other)& { \
-    return *this = operate(Binary::name, Operand(*this, other.location()), other); \
+#define TILEWRIGHT_OPERATOR(op, name)                                                                                  \
+  Value& Value::operator op##=(const Operand & other)& {                                                               \
+    return *this = operate(Binary::name, Operand(*this, other.location()), other);                                     \
   }
 TILEWRIGHT_OPERATOR(+, add)
 TILEWRIGHT_OPERATOR(-, subtract)

@@ -1,5 +1,5 @@
-// Element types of the DSL as MLIR types, and PyTorch's rules for what two operands are computed in. The only place that
-// knows these rules.
+// Element types of the DSL as MLIR types, and PyTorch's rules for what two operands are computed in. The only place
+// that knows these rules.
 #pragma once
 
 #include "tilewright/dtype.h"

@@ -7,8 +7,7 @@ using namespace mlir;
 
 namespace tilewright {
 
-void Builder::check_matmul_operands(const char* name, const Term& a, const Term& b,
-                                    std::optional<int64_t> rank) const {
+void Builder::check_matmul_operands(const char* name, const Term& a, const Term& b, std::optional<int64_t> rank) const {
   for (const Term* term : {&a, &b}) {
     int64_t found = this->rank(*term);
     if (rank && found != *rank) fail("{} takes values of rank {}, found {}", name, *rank, describe(*term));
@@ -56,13 +55,15 @@ Value Builder::product(const char* name, const Term& a, const Term& b, const Ter
   Type wide_element = element_type_of(wide, context());
   Value start;
   if (acc) {
-    Value shape = ir.create<SplatOp>(location_, value_type(wide_element, dims), scalar(Term::integer_literal(0), wide_element));
+    Value shape =
+        ir.create<SplatOp>(location_, value_type(wide_element, dims), scalar(Term::integer_literal(0), wide_element));
     if (common_dims({*acc, shape}, name) != dims)
       fail("{} adds {} to a product of shape {}: it does not broadcast to it", name, describe(*acc),
            dimensions.describe(dims));
     start = broadcast(scalar(*acc, wide_element), dims);
   } else {
-    start = ir.create<SplatOp>(location_, value_type(wide_element, dims), scalar(Term::integer_literal(0), wide_element));
+    start =
+        ir.create<SplatOp>(location_, value_type(wide_element, dims), scalar(Term::integer_literal(0), wide_element));
   }
   return cast(Value(ir.create<DotOp>(location_, start.getType(), left, right, start, Value())), acc_dtype);
 }

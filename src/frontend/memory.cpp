@@ -36,8 +36,8 @@ Place Builder::place(Value array, ArrayRef<SubscriptTerm> subscripts, llvm::func
     if (index) place.indices.push_back(index);
     ++next;
   };
-  int64_t given = llvm::count_if(
-      subscripts, [](const SubscriptTerm& s) { return s.kind != SubscriptTerm::Kind::new_axis; });
+  int64_t given =
+      llvm::count_if(subscripts, [](const SubscriptTerm& s) { return s.kind != SubscriptTerm::Kind::new_axis; });
   if (given > type.rank()) fail("{} subscripts for a tensor of rank {}", given, type.rank());
   auto whole = [&] {
     place.dims.push_back(dimensions.whole(type.getDims()[next].dim()));
@@ -90,8 +90,7 @@ Value Builder::load(const Place& place) {
 
 void Builder::store(const Place& place, const Term& value) {
   if (!place.new_axes.empty()) fail("tw::none has no meaning in the subscripts of a store");
-  if (place.broadcasts)
-    fail("a tile of several elements would be stored into a dimension of size 1; index it with 0");
+  if (place.broadcasts) fail("a tile of several elements would be stored into a dimension of size 1; index it with 0");
   Type element = mlir::cast<ArrayType>(place.array.getType()).getElementType();
   auto block = dimensions.describe(place.dims);
   if (rank(value) > static_cast<int64_t>(place.dims.size())) {

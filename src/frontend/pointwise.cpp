@@ -13,7 +13,7 @@ public:
   Value build(Unary function, const Term& x) {
     const char* name = spelling(function);
     switch (function) {
-#define TILEWRIGHT_UNARY(function_name, ...) \
+#define TILEWRIGHT_UNARY(function_name, ...)                                                                           \
   case Unary::function_name: return __VA_ARGS__(x, name);
 #include "tilewright/pointwise_functions.inc"
     }
@@ -21,24 +21,20 @@ public:
   }
 
 private:
-  template <class Op, class... Args>
-  Value create(Args&&... args) {
+  template <class Op, class... Args> Value create(Args&&... args) {
     return b.ir.create<Op>(b.location(), std::forward<Args>(args)...);
   }
 
-  template <class Op>
-  Value floating(const Term& x, const char* name) {
+  template <class Op> Value floating(const Term& x, const char* name) {
     return create<Op>(b.floating_operand(x, name));
   }
 
-  template <Composite function>
-  Value composite(const Term& x, const char* name) {
+  template <Composite function> Value composite(const Term& x, const char* name) {
     Value value = b.floating_operand(x, name);
     return create<CompositeOp>(value.getType(), function, value);
   }
 
-  template <class Op>
-  Value rounding(const Term& x, const char* name) {
+  template <class Op> Value rounding(const Term& x, const char* name) {
     DType dtype = b.dtype(x);
     if (dtype == DType::boolean) b.fail("{} takes numbers, found {}", name, b.describe(x));
     if (is_integral(dtype)) return b.unify({x}, dtype, name)[0];
@@ -125,7 +121,7 @@ Value Builder::gelu(const Term& x, bool by_tanh) {
 
 const char* spelling(Unary function) {
   switch (function) {
-#define TILEWRIGHT_UNARY(name, ...) \
+#define TILEWRIGHT_UNARY(name, ...)                                                                                    \
   case Unary::name: return "tw::" #name;
 #include "tilewright/pointwise_functions.inc"
   }

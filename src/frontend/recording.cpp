@@ -138,8 +138,10 @@ mlir::Value Recording::read(const Handle& handle) {
 void Recording::assign(Handle& handle, mlir::Value value) {
   if (handle.index != 0) check_mine(handle, "a tw::Value");
   const Variable& variable = variables_[handle.index];
-  if (handle.index == 0 || !is_open(variable.depth, variable.loop)) handle = new_variable(value);
-  else assign_in(handle.index, depth(), value);
+  if (handle.index == 0 || !is_open(variable.depth, variable.loop))
+    handle = new_variable(value);
+  else
+    assign_in(handle.index, depth(), value);
 }
 
 Term Recording::term(const Operand& operand) {
@@ -176,8 +178,8 @@ const Recording::TensorEntry& Recording::tensor(const Handle& handle) {
 }
 
 Handle Recording::new_tensor(mlir::Value array, DType dtype) {
-  auto dims = llvm::map_to_vector<4>(mlir::cast<ArrayType>(array.getType()).getDims(),
-                                     [](DimAttr dim) { return dim.dim(); });
+  auto dims =
+      llvm::map_to_vector<4>(mlir::cast<ArrayType>(array.getType()).getDims(), [](DimAttr dim) { return dim.dim(); });
   tensors_.push_back({array, dtype, std::move(dims)});
   return {id_, static_cast<uint32_t>(tensors_.size() - 1)};
 }
@@ -210,7 +212,7 @@ llvm::SmallVector<SubscriptTerm> Recording::subscripts(std::span<const TensorInd
 }
 
 uint32_t Recording::new_place(Place place) {
-  places_.push_back({std::move(place), depth(), innermost()});
+  places_.push_back({std::move(place), depth(), innermost(), builder_.where()});
   return places_.size() - 1;
 }
 
@@ -270,8 +272,7 @@ TracedKernel Recording::finish() {
   mlir::ValueRange results = results_ ? mlir::ValueRange(*results_) : mlir::ValueRange();
   builder_.ir.create<ReturnOp>(builder_.location(), results);
   builder_.close_scope();
-  kernel_.setFunctionType(
-      builder_.ir.getFunctionType(kernel_.getArgumentTypes(), mlir::TypeRange(results)));
+  kernel_.setFunctionType(builder_.ir.getFunctionType(kernel_.getArgumentTypes(), mlir::TypeRange(results)));
 
   erase_unused(kernel_);
   order_by_operands(kernel_);

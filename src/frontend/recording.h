@@ -66,7 +66,8 @@ public:
 
   llvm::SmallVector<SubscriptTerm> subscripts(std::span<const TensorIndex> list);
   uint32_t new_place(Place place);
-  const Place& place(uint32_t number) { return places_[number].place; }
+  const Place& place(uint32_t number) const { return places_[number].place; }
+  const SourceLocation& place_location(uint32_t number) const { return places_[number].where; }
   void check_place(uint32_t number);
 
   /// The dimensions of a new value, and the tiles that limit them.
@@ -121,8 +122,8 @@ private:
     bool parallel;
     llvm::SmallVector<mlir::Value> lower, upper;
     llvm::SmallVector<DimAttr> blocks;
-    llvm::MapVector<uint32_t, Tracked> tracked;  // by variable
-    llvm::SmallVector<uint32_t> assigned;        // variables in order of their first assignment
+    llvm::MapVector<uint32_t, Tracked> tracked; // by variable
+    llvm::SmallVector<uint32_t> assigned;       // variables in order of their first assignment
   };
   struct TileEntry {
     mlir::Value tile;
@@ -134,7 +135,8 @@ private:
   };
   struct PlaceEntry {
     Place place;
-    uint32_t depth, loop;
+    uint32_t depth = 0, loop = 0;
+    SourceLocation where = {};
   };
 
   bool is_open(uint32_t depth, uint32_t loop) const {

@@ -110,8 +110,7 @@ Handle Recording::open_loop(const LoopStart& start) {
   builder_.open_scope(opened.block.get());
   Handle first;
   for (auto [i, block] : llvm::enumerate(opened.blocks)) {
-    mlir::Type type =
-        start.grid ? mlir::Type(builder_.ir.getIndexType()) : TileType::get(builder_.context(), block);
+    mlir::Type type = start.grid ? mlir::Type(builder_.ir.getIndexType()) : TileType::get(builder_.context(), block);
     mlir::Value variable = opened.block->addArgument(type, builder_.location());
     Handle handle;
     if (start.grid) {
@@ -153,9 +152,7 @@ void Recording::close_loop() {
   unsigned rank = loop.lower.size();
   mlir::OpBuilder& ir = builder_.ir;
 
-  auto is_carried = [&](const Tracked& tracked) {
-    return tracked.assigned && tracked.current != tracked.placeholder;
-  };
+  auto is_carried = [&](const Tracked& tracked) { return tracked.assigned && tracked.current != tracked.placeholder; };
   for (uint32_t number : loop.assigned)
     if (is_carried(loop.tracked[number])) check_carried(loop, loop.tracked[number]);
   at(loop.where);

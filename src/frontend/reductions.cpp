@@ -30,8 +30,8 @@ Value Builder::reduce(Reduction kind, Value value, ArrayRef<int64_t> dims, bool 
   for (auto [i, dim] : llvm::enumerate(dims_of(value)))
     if (!llvm::is_contained(dims, static_cast<int64_t>(i))) left.push_back(dim);
   Type element = element_type(value.getType());
-  Value result = ir.create<ReduceOp>(location_, value_type(element, left), kind, value, ValueRange(), dims,
-                                     ArrayRef<int32_t>());
+  Value result =
+      ir.create<ReduceOp>(location_, value_type(element, left), kind, value, ValueRange(), dims, ArrayRef<int32_t>());
   if (!keepdim) return result;
   for (int64_t dim : dims) {
     left.insert(left.begin() + dim, Dim(1));

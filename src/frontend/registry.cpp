@@ -118,14 +118,18 @@ std::vector<AnyArgument> RegisteredKernel::make_arguments(const Instance& instan
     DType dtype = spec.dtype.value_or(instance.dtype());
     uint64_t own_seed = seed + 0x9e3779b97f4a7c15u * (made.size() + 1); // every array has other numbers
     if (!spec.sizes) {
-      if (is_floating_point(dtype)) made.emplace_back(spec.value);
-      else made.emplace_back(static_cast<int64_t>(spec.value));
+      if (is_floating_point(dtype))
+        made.emplace_back(spec.value);
+      else
+        made.emplace_back(static_cast<int64_t>(spec.value));
       continue;
     }
     IndexList sizes;
     for (const std::string& size : *spec.sizes) sizes.push_back(size_in(instance, size));
-    if (is_floating_point(dtype)) made.emplace_back(Array::randn(sizes, own_seed, dtype));
-    else made.emplace_back(Array::randint(0, dtype == DType::boolean ? 2 : 100, sizes, own_seed, dtype));
+    if (is_floating_point(dtype))
+      made.emplace_back(Array::randn(sizes, own_seed, dtype));
+    else
+      made.emplace_back(Array::randint(0, dtype == DType::boolean ? 2 : 100, sizes, own_seed, dtype));
   }
   return made;
 }

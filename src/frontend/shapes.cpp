@@ -47,7 +47,8 @@ Value Builder::unsqueeze(const Term& x, int dim) {
 }
 
 Value Builder::subscript(const Term& x, ArrayRef<SubscriptTerm> subscripts) {
-  int64_t kept = llvm::count_if(subscripts, [](const SubscriptTerm& s) { return s.kind == SubscriptTerm::Kind::whole; });
+  int64_t kept =
+      llvm::count_if(subscripts, [](const SubscriptTerm& s) { return s.kind == SubscriptTerm::Kind::whole; });
   if (kept > rank(x)) fail("{} subscripts tw::_ for {}", kept, describe(x));
   Value result = unify({x}, dtype(x), "[]")[0];
   for (auto [position, subscript] : llvm::enumerate(subscripts)) {

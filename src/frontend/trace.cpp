@@ -33,8 +33,7 @@ int64_t assumed_alignment(const Array& array) {
   return reinterpret_cast<uintptr_t>(array.data()) % 16 == 0 ? 16 : size_in_bytes(array.dtype());
 }
 
-template <class T>
-static void append_bytes(llvm::SmallVectorImpl<char>& key, const T* data, size_t count = 1) {
+template <class T> static void append_bytes(llvm::SmallVectorImpl<char>& key, const T* data, size_t count = 1) {
   const char* bytes = reinterpret_cast<const char*>(data);
   key.append(bytes, bytes + sizeof(T) * count);
 }
@@ -87,14 +86,13 @@ namespace detail {
 
 Tensor tensor_parameter(Recording& recording, size_t index) { return Tensor(recording.parameter(index)); }
 Handle number_parameter(Recording& recording, size_t index) { return recording.parameter(index); }
-void set_results(Recording& recording, const Tensor* results, size_t count) {
-  recording.set_results({results, count});
-}
+void set_results(Recording& recording, const Tensor* results, size_t count) { recording.set_results({results, count}); }
 
 void run_kernel(KernelCore& core, const Call& call, Array* results) {
   if (Recording::current())
-    fail(call.location, "kernel {} is called while another one is recorded; write what they share as a function of "
-                        "tw::Value",
+    fail(call.location,
+         "kernel {} is called while another one is recorded; write what they share as a function of "
+         "tw::Value",
          core.definition().name);
   core.run(call, results);
 }

@@ -24,8 +24,9 @@ TracedKernel trace(const KernelDefinition& definition, const detail::Call& call,
 /// What a specialisation assumes of the address of an array's first element, in bytes: 16, or the element's own size.
 int64_t assumed_alignment(const Array& array);
 
-/// Appends what tells the specialisations of one kernel apart: of arrays dtype, sizes, strides and alignment, of run-time
-/// numbers the type, of constants type and bytes. Types are known by address, so keys hold within this process.
+/// Appends what tells the specialisations of one kernel apart: of arrays dtype, sizes, strides and alignment, of
+/// run-time numbers the type, of constants type and bytes. Types are known by address, so keys hold within this
+/// process.
 void append_specialization_key(std::span<const detail::Argument> arguments, llvm::SmallVectorImpl<char>& key);
 
 } // namespace tilewright

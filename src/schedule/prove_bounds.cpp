@@ -66,23 +66,6 @@ template <typename Op> static void drop_whole_bounds(Op op, Value block) {
   op.setValidDims(dims);
 }
 
-// `%zero : 512` of a dimension of 512 is `:`.
-template <typename Op> static void name_whole_dims(Op op, Value block) {
-  SmallVector<int32_t> kinds;
-  SmallVector<Value> operands;
-  auto shape = dyn_cast<RankedTensorType>(block.getType());
-  auto array = cast<ArrayType>(op.getArray().getType());
-  for (auto [use, size] : llvm::zip(subscripts_of(op), array.getDims())) {
-    bool whole = use.kind == Subscript::Block && !use.valid && getConstantIntValue(use.operand) == 0 &&
-                 shape.getDimSize(use.block_dim) == size.dim().constant();
-    kinds.push_back(static_cast<int32_t>(whole ? Subscript::Whole : use.kind));
-    if (use.operand && !whole) operands.push_back(use.operand);
-  }
-  if (operands.size() == op.getIndices().size()) return;
-  op.getIndicesMutable().assign(operands);
-  op.setSubscripts(kinds);
-}
-
 void prove_bounds(ProgramOp program) {
   // From the outermost tile in, since an inner one may lie in it.
   program.walk<WalkOrder::PreOrder>([](Operation* op) {
@@ -91,10 +74,8 @@ void prove_bounds(ProgramOp program) {
   program.walk([](Operation* op) {
     if (auto load = dyn_cast<LoadOp>(op)) {
       drop_whole_bounds(load, load.getResult());
-      name_whole_dims(load, load.getResult());
     } else if (auto store = dyn_cast<StoreOp>(op)) {
       drop_whole_bounds(store, store.getValue());
-      name_whole_dims(store, store.getValue());
     } else if (auto reduce = dyn_cast<ReduceOp>(op)) {
       drop_whole_bounds(reduce, reduce.getSource());
     } else if (auto dot = dyn_cast<DotOp>(op); dot && dot.getValid()) {

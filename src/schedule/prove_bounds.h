@@ -5,8 +5,7 @@
 // where a loop walks from a lower to an upper bound whose difference is, for certain, a multiple of its step. Bounds
 // are compared as linear forms, so a tile inside a tile and `tile(0, other.end)` are seen through. Then:
 //   - the minimum becomes the number `block`;
-//   - bounds of loads, stores, reductions and dots that are no less than the dimension are dropped;
-//   - an access to the block at 0 that is the whole dimension of its array is written `:`.
+//   - bounds of loads, stores, reductions and dots that are no less than the dimension are dropped.
 //
 // Runs before programs are made persistent: it reads coordinates from the flat mapping.
 #pragma once

@@ -1,5 +1,6 @@
 #include "schedule/simplify.h"
 
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/CSE.h"
@@ -93,11 +94,30 @@ static void write_constants_as_splats(ProgramOp program) {
   });
 }
 
+// `%zero : 512` of a dimension of 512 is `:`.
+template <typename Op> static void name_whole_dims(Op op, Value block) {
+  SmallVector<int32_t> kinds;
+  SmallVector<Value> operands;
+  auto shape = dyn_cast<RankedTensorType>(block.getType());
+  auto array = cast<ArrayType>(op.getArray().getType());
+  for (auto [use, size] : llvm::zip(subscripts_of(op), array.getDims())) {
+    bool whole = use.kind == Subscript::Block && !use.valid && getConstantIntValue(use.operand) == 0 &&
+                 shape.getDimSize(use.block_dim) == size.dim().constant();
+    kinds.push_back(static_cast<int32_t>(whole ? Subscript::Whole : use.kind));
+    if (use.operand && !whole) operands.push_back(use.operand);
+  }
+  if (operands.size() == op.getIndices().size()) return;
+  op.getIndicesMutable().assign(operands);
+  op.setSubscripts(kinds);
+}
+
 LogicalResult simplify_program(ProgramOp program) {
   if (failed(canonicalize(program))) return program.emitError("does not simplify to an end");
   write_constants_as_splats(program);
   merge_common_subexpressions(program);
   hoist_invariants(program);
+  program.walk([](LoadOp load) { name_whole_dims(load, load.getResult()); });
+  program.walk([](StoreOp store) { name_whole_dims(store, store.getValue()); });
   return success();
 }
 

@@ -1,8 +1,8 @@
 // arith: constants, integer and floating-point arithmetic, comparisons, selection. Conversions are in emit_cast.cpp.
 #include "backends/cpu/function_emitter.h"
 
-#include "llvm/ADT/TypeSwitch.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace tilewright::cpu {
 namespace {
@@ -91,7 +91,8 @@ llvm::Constant* FunctionEmitter::constant(mlir::Attribute value, mlir::Type type
   if (!dense) refuse(op, "a vector constant that is not dense");
   mlir::Type element = vector.getElementType();
   if (dense.isSplat()) {
-    auto count = llvm::ElementCount::getFixed(llvm::cast<llvm::FixedVectorType>(this->type(type, op))->getNumElements());
+    auto count =
+        llvm::ElementCount::getFixed(llvm::cast<llvm::FixedVectorType>(this->type(type, op))->getNumElements());
     return llvm::ConstantVector::getSplat(count, element_constant(dense.getSplatValue<mlir::Attribute>(), element, op));
   }
   llvm::SmallVector<llvm::Constant*> lanes;

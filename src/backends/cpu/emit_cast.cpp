@@ -1,9 +1,9 @@
-// arith's conversions. The two 16-bit floating-point types are the interesting ones: LLVM would call library functions for
-// what has no instruction, and a kernel may not have undefined symbols.
+// arith's conversions. The two 16-bit floating-point types are the interesting ones: LLVM would call library functions
+// for what has no instruction, and a kernel may not have undefined symbols.
 #include "backends/cpu/function_emitter.h"
 
-#include "llvm/ADT/TypeSwitch.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace tilewright::cpu {
 namespace {
@@ -32,8 +32,9 @@ llvm::Value* float32_from_bfloat16(llvm::IRBuilder<>& builder, llvm::Value* bits
   return builder.CreateBitCast(shifted, with_element(bits->getType(), builder.getFloatTy()));
 }
 
-// float64 to float32 rounding to odd: towards zero, with the last bit set where something was lost. A second rounding, to
-// a type of at least two bits less, is then as good as a single one (Boldo and Melquiond, "When double rounding is odd").
+// float64 to float32 rounding to odd: towards zero, with the last bit set where something was lost. A second rounding,
+// to a type of at least two bits less, is then as good as a single one (Boldo and Melquiond, "When double rounding is
+// odd").
 llvm::Value* float32_rounded_to_odd(llvm::IRBuilder<>& builder, llvm::Value* value) {
   llvm::Type* float64 = value->getType();
   llvm::Type* float32 = with_element(float64, builder.getFloatTy());
@@ -86,21 +87,20 @@ bool FunctionEmitter::emit_cast(mlir::Operation& op) {
   if ((from_integer && (to.isBF16() || to.isF16())) || (to_integer && (from.isBF16() || from.isF16())))
     refuse(&op, "a conversion between integers and 16-bit floating point");
   auto cast = [&](llvm::Instruction::CastOps opcode) { return builder.CreateCast(opcode, value, wanted); };
-  llvm::Value* converted =
-      llvm::TypeSwitch<mlir::Operation*, llvm::Value*>(&op)
-          .Case([&](arith::ExtFOp) { return extend_float(value, from, to, &op); })
-          .Case([&](arith::TruncFOp) { return truncate_float(value, from, to, &op); })
-          .Case([&](arith::ExtSIOp) { return cast(llvm::Instruction::SExt); })
-          .Case([&](arith::ExtUIOp) { return cast(llvm::Instruction::ZExt); })
-          .Case([&](arith::TruncIOp) { return cast(llvm::Instruction::Trunc); })
-          .Case([&](arith::SIToFPOp) { return cast(llvm::Instruction::SIToFP); })
-          .Case([&](arith::UIToFPOp) { return cast(llvm::Instruction::UIToFP); })
-          .Case([&](arith::FPToSIOp) { return cast(llvm::Instruction::FPToSI); })
-          .Case([&](arith::FPToUIOp) { return cast(llvm::Instruction::FPToUI); })
-          .Case([&](arith::IndexCastOp) { return builder.CreateSExtOrTrunc(value, wanted); })
-          .Case([&](arith::IndexCastUIOp) { return builder.CreateZExtOrTrunc(value, wanted); })
-          .Case([&](arith::BitcastOp) { return builder.CreateBitCast(value, wanted); })
-          .Default([](mlir::Operation*) { return nullptr; });
+  llvm::Value* converted = llvm::TypeSwitch<mlir::Operation*, llvm::Value*>(&op)
+                               .Case([&](arith::ExtFOp) { return extend_float(value, from, to, &op); })
+                               .Case([&](arith::TruncFOp) { return truncate_float(value, from, to, &op); })
+                               .Case([&](arith::ExtSIOp) { return cast(llvm::Instruction::SExt); })
+                               .Case([&](arith::ExtUIOp) { return cast(llvm::Instruction::ZExt); })
+                               .Case([&](arith::TruncIOp) { return cast(llvm::Instruction::Trunc); })
+                               .Case([&](arith::SIToFPOp) { return cast(llvm::Instruction::SIToFP); })
+                               .Case([&](arith::UIToFPOp) { return cast(llvm::Instruction::UIToFP); })
+                               .Case([&](arith::FPToSIOp) { return cast(llvm::Instruction::FPToSI); })
+                               .Case([&](arith::FPToUIOp) { return cast(llvm::Instruction::FPToUI); })
+                               .Case([&](arith::IndexCastOp) { return builder.CreateSExtOrTrunc(value, wanted); })
+                               .Case([&](arith::IndexCastUIOp) { return builder.CreateZExtOrTrunc(value, wanted); })
+                               .Case([&](arith::BitcastOp) { return builder.CreateBitCast(value, wanted); })
+                               .Default([](mlir::Operation*) { return nullptr; });
   if (!converted) return false;
   result(op, converted);
   return true;

@@ -3,8 +3,8 @@
 #include "backends/cpu/function_emitter.h"
 #include "backends/cpu/runtime_functions.h"
 
-#include "llvm/ADT/TypeSwitch.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace tilewright::cpu {
 namespace {
@@ -86,9 +86,7 @@ bool FunctionEmitter::emit_math(mlir::Operation& op) {
           .Case([&](math::CountTrailingZerosOp) {
             return builder.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, operand(op, 0), builder.getFalse());
           })
-          .Default([&](mlir::Operation*) {
-            return call_runtime(op, op.getOperands());
-          });
+          .Default([&](mlir::Operation*) { return call_runtime(op, op.getOperands()); });
   result(op, emitted);
   return true;
 }

@@ -1,11 +1,11 @@
 // memref, and how an element's address is computed for every op that reads or writes memory.
 #include "backends/cpu/function_emitter.h"
 
-#include "llvm/ADT/MapVector.h"
-#include "llvm/ADT/TypeSwitch.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace tilewright::cpu {
 namespace {
@@ -56,7 +56,9 @@ int nesting_depth(mlir::Value value) {
 uint64_t lowest_bit(int64_t number) { return static_cast<uint64_t>(number) & -static_cast<uint64_t>(number); }
 
 // A zero is divided by everything.
-uint64_t divisor_of(int64_t number, uint64_t limit) { return number == 0 ? limit : std::min(lowest_bit(number), limit); }
+uint64_t divisor_of(int64_t number, uint64_t limit) {
+  return number == 0 ? limit : std::min(lowest_bit(number), limit);
+}
 
 uint64_t divisor_within(mlir::Value index, uint64_t limit, int depth) {
   if (auto number = mlir::getConstantIntValue(index)) return divisor_of(*number, limit);
@@ -79,8 +81,8 @@ uint64_t divisor_within(mlir::Value index, uint64_t limit, int depth) {
 
 uint64_t known_divisor(mlir::Value index, uint64_t limit) { return divisor_within(index, limit, /*depth=*/8); }
 
-// The terms are added from the outermost loop's to the innermost's, the constant last: so what does not change in a loop
-// can be hoisted out of it, neighbouring accesses share all but the constant, and that fits an instruction's
+// The terms are added from the outermost loop's to the innermost's, the constant last: so what does not change in a
+// loop can be hoisted out of it, neighbouring accesses share all but the constant, and that fits an instruction's
 // displacement.
 FunctionEmitter::Address FunctionEmitter::address(mlir::Value memref, mlir::OperandRange indices, mlir::Operation* op) {
   auto type = mlir::cast<mlir::MemRefType>(memref.getType());

@@ -16,8 +16,8 @@ bool FunctionEmitter::emit_scf(mlir::Operation& op) {
   return false;
 }
 
-// Rotated: the test is at the bottom, behind one guard that is left out where the trip count is known to be positive. So
-// LLVM needs no loop rotation to hoist out of the body.
+// Rotated: the test is at the bottom, behind one guard that is left out where the trip count is known to be positive.
+// So LLVM needs no loop rotation to hoist out of the body.
 void FunctionEmitter::emit_for(mlir::scf::ForOp op) {
   llvm::Function* function = builder.GetInsertBlock()->getParent();
   auto new_block = [&](const char* name) { return llvm::BasicBlock::Create(builder.getContext(), name, function); };

@@ -1,8 +1,8 @@
 // vector: memory accesses, data movement between lanes, reductions, masks.
 #include "backends/cpu/function_emitter.h"
 
-#include "llvm/ADT/TypeSwitch.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace tilewright::cpu {
 namespace {
@@ -190,9 +190,7 @@ bool FunctionEmitter::emit_vector(mlir::Operation& op) {
             if (source->getType()->isVectorTy()) source = builder.CreateExtractElement(source, uint64_t{0});
             return builder.CreateVectorSplat(lanes_of(wanted), source);
           })
-          .Case([&](vector::FMAOp) {
-            return emit_fma(operand(op, 0), operand(op, 1), operand(op, 2));
-          })
+          .Case([&](vector::FMAOp) { return emit_fma(operand(op, 0), operand(op, 1), operand(op, 2)); })
           .Case([&](vector::ReductionOp reduction) {
             if (is_bfloat16(reduction.getVector().getType())) refuse(&op, "arithmetic on bfloat16");
             use_flags_of(op);
@@ -203,7 +201,8 @@ bool FunctionEmitter::emit_vector(mlir::Operation& op) {
           })
           .Case([&](vector::ShuffleOp shuffle) {
             llvm::SmallVector<int64_t> lanes;
-            for (mlir::Attribute lane : shuffle.getMask()) lanes.push_back(mlir::cast<mlir::IntegerAttr>(lane).getInt());
+            for (mlir::Attribute lane : shuffle.getMask())
+              lanes.push_back(mlir::cast<mlir::IntegerAttr>(lane).getInt());
             return emit_shuffle(builder, operand(op, 0), operand(op, 1), lanes);
           })
           .Case([&](vector::ExtractOp extract) {

@@ -2,11 +2,11 @@
 
 #include "backends/cpu/math/functions.h"
 
-#include "llvm/ADT/TypeSwitch.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace tilewright::cpu {
 namespace {
@@ -40,10 +40,11 @@ struct ExpandMath : mlir::PassWrapper<ExpandMath, mlir::OperationPass<>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ExpandMath)
 
   llvm::StringRef getArgument() const override { return "expand-math"; }
-  llvm::StringRef getDescription() const override { return "Elementary functions as arithmetic on vectors and scalars"; }
+  llvm::StringRef getDescription() const override {
+    return "Elementary functions as arithmetic on vectors and scalars";
+  }
   void getDependentDialects(mlir::DialectRegistry& registry) const override {
-    registry.insert<mlir::arith::ArithDialect, math::MathDialect, mlir::scf::SCFDialect,
-                    mlir::vector::VectorDialect>();
+    registry.insert<mlir::arith::ArithDialect, math::MathDialect, mlir::scf::SCFDialect, mlir::vector::VectorDialect>();
   }
 
   void runOnOperation() override {

@@ -1,9 +1,9 @@
 // expand-math: elementary functions of the math dialect as arithmetic, on the loops stage.
 //
-// Replaces math.exp, exp2, expm1, log, log2, log10, log1p, tanh, erf, sin and cos on f32 and f64, scalars and 1-D vectors,
-// by straight code of arith, math.fma and bitcasts. NaN, infinities, signed zeros, subnormal arguments and results are as
-// the C library has them. The largest errors, in units in the last place, over every float32 (float64: 10^8 random
-// arguments of all magnitudes), against long double functions of the C library:
+// Replaces math.exp, exp2, expm1, log, log2, log10, log1p, tanh, erf, sin and cos on f32 and f64, scalars and 1-D
+// vectors, by straight code of arith, math.fma and bitcasts. NaN, infinities, signed zeros, subnormal arguments and
+// results are as the C library has them. The largest errors, in units in the last place, over every float32 (float64:
+// 10^8 random arguments of all magnitudes), against long double functions of the C library:
 //
 //             exp   exp2  expm1  log   log2  log10  log1p  tanh  erf   sin   cos
 //   float32   ERRORS32

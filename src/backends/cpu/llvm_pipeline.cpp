@@ -32,10 +32,10 @@ std::unique_ptr<llvm::TargetMachine> make_target_machine(const CpuTarget& target
       llvm::CodeGenOptLevel::Default, /*JIT=*/true));
 }
 
-// While it lives, code generation pipelines are built without loop strength reduction. That pass takes a fifth to a third
-// of the compile time and saves two scalar instructions in a microkernel's loop of thirty; the emitter's addresses are
-// already hoisted and share their bases. LLVM has no other switch for it than this option of its command line, which is
-// read when a pipeline is built.
+// While it lives, code generation pipelines are built without loop strength reduction. That pass takes a fifth to a
+// third of the compile time and saves two scalar instructions in a microkernel's loop of thirty; the emitter's
+// addresses are already hoisted and share their bases. LLVM has no other switch for it than this option of its command
+// line, which is read when a pipeline is built.
 class WithoutLoopStrengthReduction {
 public:
   WithoutLoopStrengthReduction() : lock_(mutex()) {

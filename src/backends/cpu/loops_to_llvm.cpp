@@ -3,11 +3,11 @@
 #include "backends/cpu/function_emitter.h"
 #include "support/error.h"
 
+#include "mlir/IR/BuiltinOps.h"
 #include "llvm/IR/Attributes.h"
 #include "llvm/IR/IntrinsicsX86.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/TargetParser/Triple.h"
-#include "mlir/IR/BuiltinOps.h"
 
 namespace tilewright::cpu {
 namespace {
@@ -55,7 +55,8 @@ private:
     unsigned count = kernel_.getNumArguments();
     if (count < kRangeArguments) refuse(kernel_, "a kernel without the arguments begin, end, workers");
     for (unsigned i = count - kRangeArguments; i < count; ++i)
-      if (!kernel_.getArgument(i).getType().isIndex()) refuse(kernel_, "begin, end or workers of a type other than index");
+      if (!kernel_.getArgument(i).getType().isIndex())
+        refuse(kernel_, "begin, end or workers of a type other than index");
   }
 
   void place_scratch_buffers() {
@@ -119,7 +120,8 @@ private:
 
   void emit_outer(llvm::Function* inner) {
     llvm::Type* int64 = builder_.getInt64Ty();
-    auto* type = llvm::FunctionType::get(builder_.getVoidTy(), {pointer_, int64, int64, int64, pointer_, pointer_}, false);
+    auto* type =
+        llvm::FunctionType::get(builder_.getVoidTy(), {pointer_, int64, int64, int64, pointer_, pointer_}, false);
     auto* outer = llvm::Function::Create(type, llvm::Function::ExternalLinkage, kernel_.getName(), module_);
     outer->addFnAttrs(attributes_);
     const char* names[] = {"arguments", "program_begin", "program_end", "worker_count", "scratch", "runtime_table"};

@@ -6,7 +6,8 @@
 //   scf     for (with loop-carried values), if (with results), yield; a loop's step is positive
 //   memref  load, store, prefetch; alloca in the entry block
 //   arith   everything, on scalars and 1-D vectors
-//   math    sqrt rsqrt absf absi floor ceil round roundeven trunc copysign fma ctpop ctlz cttz; the elementary functions
+//   math    sqrt rsqrt absf absi floor ceil round roundeven trunc copysign fma ctpop ctlz cttz; the elementary
+//   functions
 //           that the runtime table has, lane by lane (expand_math.h is what makes vector code of the common ones)
 //   vector  load store maskedload maskedstore gather scatter broadcast splat fma reduction shuffle extract insert
 //           extractelement insertelement bitcast create_mask constant_mask step
@@ -14,10 +15,10 @@
 // Anything else is refused by name, at the op's location. Vectors have one dimension; memrefs have static shapes and
 // strides.
 //
-// The function's arguments are arrays (memrefs), run-time numbers (scalars), and last three of type index: the begin and
-// end of the range of programs to run, and the number of workers. A bool array is a memref of i8. An argument may carry
-// `tile.alignment = N : i64`, the alignment in bytes that its pointer is known to have; else it has its element type's.
-// Arrays do not overlap: whoever launches has checked that.
+// The function's arguments are arrays (memrefs), run-time numbers (scalars), and last three of type index: the begin
+// and end of the range of programs to run, and the number of workers. A bool array is a memref of i8. An argument may
+// carry `tile.alignment = N : i64`, the alignment in bytes that its pointer is known to have; else it has its element
+// type's. Arrays do not overlap: whoever launches has checked that.
 //
 // A memref.alloca is a piece of the worker's scratch memory, 64-byte aligned, whose content is undefined when the
 // function begins. Scratch buffers overlap neither each other nor an array.
@@ -29,14 +30,15 @@
 // where `tile.aligned` (a unit attribute) promises so; else it is an ordinary store.
 //
 // Floating-point ops may be contracted to fused multiply-adds, except those with `tile.rounded` (a unit attribute);
-// further liberties come from an op's own fastmath flags. Sums in vector.reduction <add> of floats are taken in any order.
+// further liberties come from an op's own fastmath flags. Sums in vector.reduction <add> of floats are taken in any
+// order.
 #pragma once
 
 #include "backends/cpu/target.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 #include <cstdint>
 #include <memory>

@@ -2,8 +2,8 @@
 
 #include "runtime/kernel_abi.h"
 
-#include "llvm/ADT/StringSwitch.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/StringSwitch.h"
 
 namespace tilewright::cpu {
 namespace {

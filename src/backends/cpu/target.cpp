@@ -56,8 +56,9 @@ void set_vector_unit(CpuTarget& target, const Features& features) {
 } // namespace
 
 RegisterTile CpuTarget::dot_tile() const {
-  // Enough accumulators to hide the latency of a fused multiply-add on two units, within the registers, more products than
-  // loads, and powers of two where there are registers to choose from: a block that must be padded loses what it pads.
+  // Enough accumulators to hide the latency of a fused multiply-add on two units, within the registers, more products
+  // than loads, and powers of two where there are registers to choose from: a block that must be padded loses what it
+  // pads.
   if (vector_registers >= 32) return vector_bits >= 512 ? RegisterTile{8, 2} : RegisterTile{4, 4};
   return RegisterTile{6, 2};
 }
@@ -80,13 +81,16 @@ CpuTarget target_for_level(const std::string& level) {
   if (level != "x86-64-v3" && level != "x86-64-v4")
     fail("unknown CPU feature level \"{}\": x86-64-v3 and x86-64-v4 are known", level);
   CpuTarget target;
-  target.triple = llvm::Triple(llvm::sys::getProcessTriple()).isX86() ? llvm::sys::getProcessTriple()
-                                                                       : "x86_64-unknown-linux-gnu";
+  target.triple =
+      llvm::Triple(llvm::sys::getProcessTriple()).isX86() ? llvm::sys::getProcessTriple() : "x86_64-unknown-linux-gnu";
   target.cpu = level;
   llvm::SmallVector<llvm::StringRef> enabled;
   llvm::X86::getFeaturesForCPU(level, enabled);
   Features features;
-  for (llvm::StringRef name : enabled) features[name] = true;
+  for (llvm::StringRef name : enabled) {
+    features[name] = true;
+    llvm::X86::updateImpliedFeatures(name, true, features);
+  }
   target.features = feature_string(features);
   set_vector_unit(target, features);
   set_caches(target);

@@ -32,8 +32,8 @@ struct CpuTarget {
   // Lanes of a native vector.
   int lanes(int element_bits) const { return vector_bits / element_bits; }
 
-  // The register tile of a dot, in native vectors of the accumulator's dtype. docs/loops-prototype.md has the measurements
-  // behind it.
+  // The register tile of a dot, in native vectors of the accumulator's dtype. docs/loops-prototype.md has the
+  // measurements behind it.
   RegisterTile dot_tile() const;
 
   // What compiled code depends on, as one line for keys and logs.
@@ -43,8 +43,8 @@ struct CpuTarget {
 // The machine this process runs on, asked once.
 const CpuTarget& host_target();
 
-// An x86-64 feature level, "x86-64-v3" (AVX2) or "x86-64-v4" (AVX-512), with the host's cache sizes. Throws Error on any
-// other name.
+// An x86-64 feature level, "x86-64-v3" (AVX2) or "x86-64-v4" (AVX-512), with the host's cache sizes. Throws Error on
+// any other name.
 CpuTarget target_for_level(const std::string& level);
 
 } // namespace tilewright::cpu

@@ -18,11 +18,11 @@ struct BenchRow {
   double default_microseconds = 0;
   double gflops = 0, gbps = 0;
   LimitFraction limit = {Bound::memory};
-  std::optional<std::string> peer;
-  std::optional<double> peer_microseconds;
-  std::optional<double> max_relative_error; // nothing where there is no reference
+  std::optional<std::string> peer = {};
+  std::optional<double> peer_microseconds = {};
+  std::optional<double> max_relative_error = {}; // nothing where there is no reference
   bool right = true;
-  Config config;
+  Config config = {};
 
   std::optional<double> speedup() const;
 };

@@ -34,11 +34,6 @@ tile.program @exact(%x: !row) attributes {programs = 16 : i64} {
     %v = tile.load %x[%i : 16] valid [%i_valid] : !row -> tensor<16xf32>
     tile.store %v, %x[%i : 16] valid [%i_valid] : tensor<16xf32>, !row
   }
-  // A block that is the dimension.
-  // CHECK: tile.load %{{.*}}[:] : {{.*}} -> tensor<1024xf32>
-  // CHECK: tile.store %{{.*}}, %{{.*}}[:]
-  %all = tile.load %x[%zero : 1024] valid [%n] : !row -> tensor<1024xf32>
-  tile.store %all, %x[%zero : 1024] : tensor<1024xf32>, !row
   tile.return
 }
 

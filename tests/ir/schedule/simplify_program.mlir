@@ -53,3 +53,19 @@ tile.program @merged(%x: !row, %y: !row) attributes {programs = 1 : i64} {
   }
   tile.return
 }
+
+// A block that is the dimension.
+// CHECK-LABEL: tile.program @whole
+tile.program @whole(%x: !row, %y: !tile.array<f32, [2048], strides [1]>) attributes {programs = 1 : i64} {
+  %zero = arith.constant 0 : index
+  %n = arith.constant 1024 : index
+  // CHECK: %[[A:.*]] = tile.load %{{.*}}[:] : {{.*}} -> tensor<1024xf32>
+  // CHECK: tile.store %[[A]], %{{.*}}[%{{.*}} : 1024]
+  // CHECK: tile.load %{{.*}}[%{{.*}} : 1024] valid
+  // CHECK: tile.store %{{.*}}, %{{.*}}[:]
+  %a = tile.load %x[%zero : 1024] : !row -> tensor<1024xf32>
+  tile.store %a, %y[%zero : 1024] : tensor<1024xf32>, !tile.array<f32, [2048], strides [1]>
+  %b = tile.load %x[%zero : 1024] valid [%n] : !row -> tensor<1024xf32>
+  tile.store %b, %x[%zero : 1024] : tensor<1024xf32>, !row
+  tile.return
+}

@@ -75,6 +75,16 @@ TEST(TuningLog, gives_a_reason_one_line) {
   EXPECT_EQ(end_texts(kSubject, result, 25, "", "")[2], "  4 x run failed: first line");
 }
 
+TEST(TuningLog, counts_reasons_together_that_differ_in_their_numbers_only) {
+  TuningResult result = example_result();
+  result.failures = {{{Outcome::wrong_result, "off by 0.25, more than 1e-6"}, 2},
+                     {{Outcome::wrong_result, "off by 13.5, more than 1e-6"}, 1},
+                     {{Outcome::wrong_result, "not a number"}, 4}};
+  const std::vector<std::string> lines = end_texts(kSubject, result, 25, "", "");
+  EXPECT_EQ(lines[2], "  4 x wrong result: not a number");
+  EXPECT_EQ(lines[3], "  3 x wrong result: off by 0.25, more than 1e-6");
+}
+
 TEST(TuningLog, says_why_it_ended) {
   TuningResult result = example_result();
   auto second_line = [&] { return end_texts(kSubject, result, 25, "20 generations are done", "")[1]; };
@@ -94,7 +104,7 @@ TEST(TuningLog, says_that_the_default_is_taken_when_nothing_was_measured) {
 TEST(TuningLog, stays_short_when_every_candidate_fails_in_its_own_way) {
   TuningResult result = example_result();
   result.failures.clear();
-  for (int i = 0; i < 100; ++i) result.failures[{Outcome::run_failed, "reason " + std::to_string(i)}] = 1;
+  for (int i = 0; i < 100; ++i) result.failures[{Outcome::run_failed, "reason " + std::string(i, 'x')}] = 1;
   const std::vector<std::string> lines = end_texts(kSubject, result, 25, "", "");
   EXPECT_EQ(lines.size(), 2u + 9 + 2);
   EXPECT_EQ(lines[10], "  and 92 other reasons");

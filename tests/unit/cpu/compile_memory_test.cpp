@@ -23,19 +23,30 @@ int64_t resident_bytes() {
 // Loops, a masked tail and constants that differ from one `number` to the next.
 std::string kernel_text(int number) {
   std::string n = std::to_string(number + 1);
-  return loops_function("%x: memref<" + n + "x64xf32>, %y: memref<" + n + "x64xf32>, ",
-                        "%s = memref.alloca() {alignment = 64} : memref<" + n + "xf32>\n"
-                        "%c0 = arith.constant 0 : index\n%c1 = arith.constant 1 : index\n%c16 = arith.constant 16 : index\n"
-                        "%c64 = arith.constant 64 : index\n%n = arith.constant " + n + " : index\n"
-                        "%z = arith.constant dense<" + n + ".5> : vector<16xf32>\n"
-                        "scf.for %i = %c0 to %n step %c1 {\n"
-                        "%sum = scf.for %j = %c0 to %c64 step %c16 iter_args(%a = %z) -> (vector<16xf32>) {\n"
-                        "%v = vector.load %x[%i, %j] : memref<" + n + "x64xf32>, vector<16xf32>\n"
-                        "%e = math.exp %v : vector<16xf32>\n%b = arith.addf %a, %e : vector<16xf32>\n"
-                        "vector.store %e, %y[%i, %j] : memref<" + n + "x64xf32>, vector<16xf32>\n"
-                        "scf.yield %b : vector<16xf32>\n}\n"
-                        "%t = vector.reduction <add>, %sum : vector<16xf32> into f32\n"
-                        "memref.store %t, %s[%i] : memref<" + n + "xf32>\n}");
+  return loops_function(
+      "%x: memref<" + n + "x64xf32>, %y: memref<" + n + "x64xf32>, ",
+      "%s = memref.alloca() {alignment = 64} : memref<" + n +
+          "xf32>\n"
+          "%c0 = arith.constant 0 : index\n%c1 = arith.constant 1 : index\n%c16 = arith.constant 16 : index\n"
+          "%c64 = arith.constant 64 : index\n%n = arith.constant " +
+          n +
+          " : index\n"
+          "%z = arith.constant dense<" +
+          n +
+          ".5> : vector<16xf32>\n"
+          "scf.for %i = %c0 to %n step %c1 {\n"
+          "%sum = scf.for %j = %c0 to %c64 step %c16 iter_args(%a = %z) -> (vector<16xf32>) {\n"
+          "%v = vector.load %x[%i, %j] : memref<" +
+          n +
+          "x64xf32>, vector<16xf32>\n"
+          "%e = math.exp %v : vector<16xf32>\n%b = arith.addf %a, %e : vector<16xf32>\n"
+          "vector.store %e, %y[%i, %j] : memref<" +
+          n +
+          "x64xf32>, vector<16xf32>\n"
+          "scf.yield %b : vector<16xf32>\n}\n"
+          "%t = vector.reduction <add>, %sum : vector<16xf32> into f32\n"
+          "memref.store %t, %s[%i] : memref<" +
+          n + "xf32>\n}");
 }
 
 TEST(CompileMemory, levels_off_over_two_thousand_kernels) {

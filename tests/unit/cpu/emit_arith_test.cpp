@@ -14,8 +14,7 @@ constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 const std::vector<int32_t> kInts = {7, -7, 7, -7, 0, 1, -1, 100, 2147483647, -2147483647, 13, -13};
 const std::vector<int32_t> kOtherInts = {3, 3, -3, -3, 5, 1, 1, 7, 2, 2, 13, 4};
 
-template <class T, class F>
-std::vector<T> apply(F f, const std::vector<T>& a, const std::vector<T>& b) {
+template <class T, class F> std::vector<T> apply(F f, const std::vector<T>& a, const std::vector<T>& b) {
   std::vector<T> results;
   for (size_t i = 0; i < a.size(); ++i) results.push_back(f(a[i], b[i]));
   return results;
@@ -26,7 +25,10 @@ std::vector<int32_t> integer_op(const std::string& name) {
 }
 
 TEST(EmitArith, integer_sums_and_products_wrap) {
-  auto expected = [](auto f) { return apply<int32_t>([&](int32_t a, int32_t b) { return int32_t(f(uint32_t(a), uint32_t(b))); }, kInts, kOtherInts); };
+  auto expected = [](auto f) {
+    return apply<int32_t>([&](int32_t a, int32_t b) { return int32_t(f(uint32_t(a), uint32_t(b))); }, kInts,
+                          kOtherInts);
+  };
   EXPECT_EQ(integer_op("addi"), expected([](uint32_t a, uint32_t b) { return a + b; }));
   EXPECT_EQ(integer_op("subi"), expected([](uint32_t a, uint32_t b) { return a - b; }));
   EXPECT_EQ(integer_op("muli"), expected([](uint32_t a, uint32_t b) { return a * b; }));
@@ -47,7 +49,8 @@ TEST(EmitArith, divisions_round_as_their_names_say) {
   EXPECT_EQ(integer_op("floordivsi"), rounded(std::floor));
   EXPECT_EQ(integer_op("ceildivsi"), rounded(std::ceil));
   auto unsigned_op = [](auto f) {
-    return apply<int32_t>([=](int32_t a, int32_t b) { return int32_t(f(uint32_t(a), uint32_t(b))); }, kInts, kOtherInts);
+    return apply<int32_t>([=](int32_t a, int32_t b) { return int32_t(f(uint32_t(a), uint32_t(b))); }, kInts,
+                          kOtherInts);
   };
   EXPECT_EQ(integer_op("divui"), unsigned_op([](uint32_t a, uint32_t b) { return a / b; }));
   EXPECT_EQ(integer_op("remui"), unsigned_op([](uint32_t a, uint32_t b) { return a % b; }));
@@ -59,16 +62,24 @@ TEST(EmitArith, shifts) {
   auto shift = [&](const std::string& name) {
     return evaluate<int32_t>("$r = arith." + name + " $0, $1 : $R", {"i32", "i32"}, "i32", kInts, amounts);
   };
-  EXPECT_EQ(shift("shli"), apply<int32_t>([](int32_t a, int32_t b) { return int32_t(uint32_t(a) << b); }, kInts, amounts));
+  EXPECT_EQ(shift("shli"),
+            apply<int32_t>([](int32_t a, int32_t b) { return int32_t(uint32_t(a) << b); }, kInts, amounts));
   EXPECT_EQ(shift("shrsi"), apply<int32_t>([](int32_t a, int32_t b) { return a >> b; }, kInts, amounts));
-  EXPECT_EQ(shift("shrui"), apply<int32_t>([](int32_t a, int32_t b) { return int32_t(uint32_t(a) >> b); }, kInts, amounts));
+  EXPECT_EQ(shift("shrui"),
+            apply<int32_t>([](int32_t a, int32_t b) { return int32_t(uint32_t(a) >> b); }, kInts, amounts));
 }
 
 TEST(EmitArith, integer_minima_and_maxima_by_signedness) {
-  EXPECT_EQ(integer_op("minsi"), apply<int32_t>([](int32_t a, int32_t b) { return std::min(a, b); }, kInts, kOtherInts));
-  EXPECT_EQ(integer_op("maxsi"), apply<int32_t>([](int32_t a, int32_t b) { return std::max(a, b); }, kInts, kOtherInts));
-  EXPECT_EQ(integer_op("minui"), apply<int32_t>([](int32_t a, int32_t b) { return int32_t(std::min(uint32_t(a), uint32_t(b))); }, kInts, kOtherInts));
-  EXPECT_EQ(integer_op("maxui"), apply<int32_t>([](int32_t a, int32_t b) { return int32_t(std::max(uint32_t(a), uint32_t(b))); }, kInts, kOtherInts));
+  EXPECT_EQ(integer_op("minsi"),
+            apply<int32_t>([](int32_t a, int32_t b) { return std::min(a, b); }, kInts, kOtherInts));
+  EXPECT_EQ(integer_op("maxsi"),
+            apply<int32_t>([](int32_t a, int32_t b) { return std::max(a, b); }, kInts, kOtherInts));
+  EXPECT_EQ(integer_op("minui"),
+            apply<int32_t>([](int32_t a, int32_t b) { return int32_t(std::min(uint32_t(a), uint32_t(b))); }, kInts,
+                           kOtherInts));
+  EXPECT_EQ(integer_op("maxui"),
+            apply<int32_t>([](int32_t a, int32_t b) { return int32_t(std::max(uint32_t(a), uint32_t(b))); }, kInts,
+                           kOtherInts));
 }
 
 TEST(EmitArith, extended_products_and_sums) {
@@ -78,8 +89,11 @@ TEST(EmitArith, extended_products_and_sums) {
                                  result + " : $R",
                              {"i32", "i32"}, "i32", kInts, kOtherInts);
   };
-  EXPECT_EQ(part("mulsi_extended", 1, "$R"), apply<int32_t>([](int32_t a, int32_t b) { return int32_t(int64_t(a) * b >> 32); }, kInts, kOtherInts));
-  EXPECT_EQ(part("mului_extended", 1, "$R"), apply<int32_t>([](int32_t a, int32_t b) { return int32_t(uint64_t(uint32_t(a)) * uint32_t(b) >> 32); }, kInts, kOtherInts));
+  EXPECT_EQ(part("mulsi_extended", 1, "$R"),
+            apply<int32_t>([](int32_t a, int32_t b) { return int32_t(int64_t(a) * b >> 32); }, kInts, kOtherInts));
+  EXPECT_EQ(part("mului_extended", 1, "$R"),
+            apply<int32_t>([](int32_t a, int32_t b) { return int32_t(uint64_t(uint32_t(a)) * uint32_t(b) >> 32); },
+                           kInts, kOtherInts));
   EXPECT_EQ(part("mului_extended", 0, "$R"), integer_op("muli"));
   EXPECT_EQ(part("addui_extended", 0, "$R, $M"), integer_op("addi"));
 }
@@ -124,10 +138,7 @@ std::vector<uint32_t> float_op(const std::string& name) {
   return bits(evaluate<float>("$r = arith." + name + " $0, $1 : $R", {"f32", "f32"}, "f32", kFloats, kOtherFloats));
 }
 
-template <class F>
-std::vector<uint32_t> float_expected(F f) {
-  return bits(apply<float>(f, kFloats, kOtherFloats));
-}
+template <class F> std::vector<uint32_t> float_expected(F f) { return bits(apply<float>(f, kFloats, kOtherFloats)); }
 
 TEST(EmitArith, float_arithmetic) {
   EXPECT_EQ(float_op("addf"), float_expected([](float a, float b) { return a + b; }));

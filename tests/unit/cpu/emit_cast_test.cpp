@@ -83,8 +83,7 @@ TEST(EmitCast, every_float16_extends_exactly) {
 }
 
 // The nearer of two neighbouring numbers of a 16-bit type, ties to the even pattern; `value` is positive and finite.
-template <class Value>
-uint16_t nearest(double value, Value of, uint16_t infinity) {
+template <class Value> uint16_t nearest(double value, Value of, uint16_t infinity) {
   uint16_t below = 0;
   for (int bit = 14; bit >= 0; --bit)
     if (below + (1 << bit) < infinity && of(below + (1 << bit)) <= value) below += 1 << bit;
@@ -125,7 +124,8 @@ TEST(EmitCast, float64_infinities_and_nan_survive_two_roundings) {
 }
 
 TEST(EmitCast, float32_rounds_to_float16_as_the_hardware_does) {
-  std::vector<float> values = {0, -0.0f, 1, 65504, 65519, 65520, 1e-8f, 5.9604645e-8f, 6.1e-5f, HUGE_VALF, 1 / 3.0f};
+  std::vector<float> values = {0,         -0.0f,   1, 65504, 65519, 65520, 1e-8f, 5.9604645e-8f, 6.1035156e-5f,
+                               HUGE_VALF, 1 / 3.0f};
   auto rounded = evaluate<uint16_t>("$r = arith.truncf $0 : $T0 to $R", {"f32"}, "f16", values);
   EXPECT_EQ(rounded, (std::vector<uint16_t>{0, 0x8000, 0x3c00, 0x7bff, 0x7bff, 0x7c00, 0, 1, 0x0400, 0x7c00, 0x3555}));
 }
@@ -166,9 +166,10 @@ TEST(EmitCast, bitcast_keeps_bits) {
 
 TEST(EmitCast, index_casts) {
   std::vector<int32_t> integers = {5, -3, 7};
-  auto back = evaluate<int64_t>("%i = arith.index_cast $0 : i32 to index\n%j = arith.index_castui $0 : i32 to index\n"
-                                "%s = arith.addi %i, %j : index\n$r = arith.index_cast %s : index to i64",
-                                {"i32"}, "i64", integers);
+  auto back =
+      evaluate<int64_t>("%a = arith.index_cast $0 : $T0 to $V{index}\n%b = arith.index_castui $0 : $T0 to $V{index}\n"
+                        "%s = arith.addi %a, %b : $V{index}\n$r = arith.index_cast %s : $V{index} to $R",
+                        {"i32"}, "i64", integers);
   EXPECT_EQ(back, (std::vector<int64_t>{10, 4294967290, 14}));
 }
 

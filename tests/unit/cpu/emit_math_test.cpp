@@ -7,13 +7,15 @@
 
 namespace {
 
-const std::vector<float> kValues = {0, -0.0f, 0.5f, -0.5f, 1.5f, 2.5f, -2.5f, 0.49999997f, 8388609, -1e30f, 4, HUGE_VALF};
+const std::vector<float> kValues = {0,     -0.0f,       0.5f,    -0.5f,  1.5f, 2.5f,
+                                    -2.5f, 0.49999997f, 8388609, -1e30f, 4,    HUGE_VALF};
 
 std::vector<float> unary(const std::string& name, const std::vector<float>& values = kValues) {
   return evaluate<float>("$r = math." + name + " $0 : $R", {"f32"}, "f32", values);
 }
 
-void expect_equal(const std::vector<float>& results, float (*function)(float), const std::vector<float>& values = kValues) {
+void expect_equal(const std::vector<float>& results, float (*function)(float),
+                  const std::vector<float>& values = kValues) {
   for (size_t i = 0; i < values.size(); ++i) {
     float expected = function(values[i]);
     EXPECT_EQ(results[i], expected) << values[i];

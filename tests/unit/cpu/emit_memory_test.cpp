@@ -108,12 +108,15 @@ TEST(EmitMemory, masked_accesses_touch_only_their_lanes) {
       std::string zero = type[0] == 'i' ? "0" : "0.0";
       LoopsKernel kernel(loops_function("%x: " + array + ", %y: " + array + ", %n: index, ",
                                         "%c0 = arith.constant 0 : index\n"
-                                        "%zero = arith.constant dense<" + zero + "> : " + vector + "\n"
-                                        "%mask = vector.create_mask %n : vector<16xi1>\n"
-                                        "%v = vector.maskedload %x[%c0], %mask, %zero : " + array +
-                                        ", vector<16xi1>, " + vector + " into " + vector + "\n"
-                                        "vector.maskedstore %y[%c0], %mask, %v : " + array + ", vector<16xi1>, " +
-                                        vector),
+                                        "%zero = arith.constant dense<" +
+                                            zero + "> : " + vector +
+                                            "\n"
+                                            "%mask = vector.create_mask %n : vector<16xi1>\n"
+                                            "%v = vector.maskedload %x[%c0], %mask, %zero : " +
+                                            array + ", vector<16xi1>, " + vector + " into " + vector +
+                                            "\n"
+                                            "vector.maskedstore %y[%c0], %mask, %v : " +
+                                            array + ", vector<16xi1>, " + vector),
                          target);
       int width = type == "i8" ? 1 : type == "bf16" ? 2 : type == "f32" ? 4 : 8;
       for (int64_t n : {0, 1, 7, 16, 40, -3}) {
@@ -165,10 +168,12 @@ TEST(EmitMemory, gather_and_scatter_count_elements_from_the_address) {
 std::string store_text(const std::string& argument_attributes, const std::string& store_attributes, int step) {
   LoopsText text(loops_function("%y: memref<1024xf32> " + argument_attributes + ", ",
                                 "%c0 = arith.constant 0 : index\n%n = arith.constant 512 : index\n"
-                                "%s = arith.constant " + std::to_string(step) + " : index\n"
-                                "%v = arith.constant dense<1.0> : vector<16xf32>\n"
-                                "scf.for %i = %c0 to %n step %s {\nvector.store %v, %y[%i] " + store_attributes +
-                                " : memref<1024xf32>, vector<16xf32>\n}"));
+                                "%s = arith.constant " +
+                                    std::to_string(step) +
+                                    " : index\n"
+                                    "%v = arith.constant dense<1.0> : vector<16xf32>\n"
+                                    "scf.for %i = %c0 to %n step %s {\nvector.store %v, %y[%i] " +
+                                    store_attributes + " : memref<1024xf32>, vector<16xf32>\n}"));
   return llvm_text(text.emit(), host_target());
 }
 

@@ -17,14 +17,14 @@ T reduce(const std::string& kind, const std::string& type, const std::vector<T>&
          const std::string& initial = "") {
   std::string lanes = std::to_string(values.size()), vector = "vector<" + lanes + "x" + type + ">";
   std::string array = "memref<" + lanes + "x" + type + ">";
-  LoopsKernel kernel(loops_function("%x: " + array + ", %y: memref<1x" + type + ">, ",
-                                    "%c0 = arith.constant 0 : index\n" +
-                                        (initial.empty() ? "" : "%init = arith.constant " + initial + " : " + type + "\n") +
-                                        "%v = vector.load %x[%c0] : " + array + ", " + vector +
-                                        "\n%r = vector.reduction <" + kind + ">, %v" +
-                                        (initial.empty() ? "" : ", %init") + " : " + vector + " into " + type +
-                                        "\nmemref.store %r, %y[%c0] : memref<1x" + type + ">"),
-                     target);
+  LoopsKernel kernel(
+      loops_function("%x: " + array + ", %y: memref<1x" + type + ">, ",
+                     "%c0 = arith.constant 0 : index\n" +
+                         (initial.empty() ? "" : "%init = arith.constant " + initial + " : " + type + "\n") +
+                         "%v = vector.load %x[%c0] : " + array + ", " + vector + "\n%r = vector.reduction <" + kind +
+                         ">, %v" + (initial.empty() ? "" : ", %init") + " : " + vector + " into " + type +
+                         "\nmemref.store %r, %y[%c0] : memref<1x" + type + ">"),
+      target);
   T result;
   kernel.run({const_cast<T*>(values.data()), &result});
   return result;
@@ -40,7 +40,9 @@ TEST(EmitVector, integer_reductions_of_every_kind_and_lane_count) {
         for (size_t i = 1; i < lanes; ++i) result = f(result, uint32_t(values[i]));
         return int32_t(result);
       };
-      auto check = [&](const char* kind, auto f) { EXPECT_EQ(reduce(kind, "i32", values, target), fold(f)) << kind << lanes; };
+      auto check = [&](const char* kind, auto f) {
+        EXPECT_EQ(reduce(kind, "i32", values, target), fold(f)) << kind << lanes;
+      };
       check("add", [](uint32_t a, uint32_t b) { return a + b; });
       check("mul", [](uint32_t a, uint32_t b) { return a * b; });
       check("and", [](uint32_t a, uint32_t b) { return a & b; });

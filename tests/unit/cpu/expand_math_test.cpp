@@ -23,14 +23,13 @@ struct Function {
 };
 
 const Function kFunctions[] = {
-    {"exp", std::exp, 0.9, 0.9},       {"exp2", std::exp2, 0.9, 0.9}, {"expm1", std::expm1, 1.6, 1.8},
-    {"log", std::log, 0.9, 0.9},       {"log2", std::log2, 0.95, 0.9}, {"log10", std::log10, 0.95, 0.9},
-    {"log1p", std::log1p, 1.5, 1.3},   {"tanh", std::tanh, 1.4, 1.6}, {"erf", std::erf, 1.1, 1.1},
-    {"sin", std::sin, 0.9, 0.9},       {"cos", std::cos, 0.9, 0.9},
+    {"exp", std::exp, 0.9, 0.9},     {"exp2", std::exp2, 0.9, 0.9},  {"expm1", std::expm1, 1.6, 1.8},
+    {"log", std::log, 0.9, 0.9},     {"log2", std::log2, 0.95, 0.9}, {"log10", std::log10, 0.95, 0.9},
+    {"log1p", std::log1p, 1.5, 1.3}, {"tanh", std::tanh, 1.4, 1.6},  {"erf", std::erf, 1.1, 1.1},
+    {"sin", std::sin, 0.9, 0.9},     {"cos", std::cos, 0.9, 0.9},
 };
 
-template <class T>
-constexpr const char* kTypeName = sizeof(T) == 4 ? "f32" : "f64";
+template <class T> constexpr const char* kTypeName = sizeof(T) == 4 ? "f32" : "f64";
 
 template <class T>
 std::vector<T> run_expanded(const std::string& function, std::vector<T> values, int lanes, const CpuTarget& target) {
@@ -45,8 +44,7 @@ std::vector<T> run_expanded(const std::string& function, std::vector<T> values, 
   return results;
 }
 
-template <class T>
-const std::vector<T>& arguments() {
+template <class T> const std::vector<T>& arguments() {
   static const std::vector<T> values = [] {
     std::vector<T> chosen;
     std::mt19937_64 random(1);
@@ -66,8 +64,7 @@ const std::vector<T>& arguments() {
 }
 
 // |result - exact| in units in the last place of the rounded result.
-template <class T>
-long double error_in_ulps(T result, long double exact) {
+template <class T> long double error_in_ulps(T result, long double exact) {
   int exponent;
   std::frexp(exact, &exponent);
   int last = std::max(exponent - std::numeric_limits<T>::digits,
@@ -75,8 +72,7 @@ long double error_in_ulps(T result, long double exact) {
   return std::fabs((static_cast<long double>(result) - exact) / std::ldexp(1.0L, last));
 }
 
-template <class T>
-void expect_accurate(const Function& function, double bound) {
+template <class T> void expect_accurate(const Function& function, double bound) {
   const std::vector<T>& values = arguments<T>();
   std::vector<T> results = run_expanded(function.name, values, 16, host_target());
   for (size_t i = 0; i < values.size(); ++i) {
@@ -100,12 +96,24 @@ class ExpandMath : public testing::TestWithParam<Function> {};
 TEST_P(ExpandMath, float32_is_within_its_bound) { expect_accurate<float>(GetParam(), GetParam().float32_ulps); }
 TEST_P(ExpandMath, float64_is_within_its_bound) { expect_accurate<double>(GetParam(), GetParam().float64_ulps); }
 
-template <class T>
-void expect_special_values(const Function& function) {
+template <class T> void expect_special_values(const Function& function) {
   using Limits = std::numeric_limits<T>;
-  std::vector<T> values = {0, -T(0), 1, -1, Limits::infinity(), -Limits::infinity(), Limits::quiet_NaN(), Limits::max(),
-                           Limits::lowest(), Limits::min(), -Limits::min(), Limits::denorm_min(), -Limits::denorm_min(),
-                           Limits::epsilon(), -Limits::epsilon(), T(-1) + Limits::epsilon() / 2};
+  std::vector<T> values = {0,
+                           -T(0),
+                           1,
+                           -1,
+                           Limits::infinity(),
+                           -Limits::infinity(),
+                           Limits::quiet_NaN(),
+                           Limits::max(),
+                           Limits::lowest(),
+                           Limits::min(),
+                           -Limits::min(),
+                           Limits::denorm_min(),
+                           -Limits::denorm_min(),
+                           Limits::epsilon(),
+                           -Limits::epsilon(),
+                           T(-1) + Limits::epsilon() / 2};
   std::vector<T> results = run_expanded(function.name, values, 4, host_target());
   for (size_t i = 0; i < values.size(); ++i) {
     long double exact = function.reference(static_cast<long double>(values[i]));
@@ -128,7 +136,9 @@ TEST_P(ExpandMath, special_values_are_those_of_the_c_library) {
 }
 
 TEST_P(ExpandMath, scalars_vectors_and_targets_agree) {
-  std::vector<float> values(arguments<float>().end() - 2048, arguments<float>().end());
+  std::vector<float> values;
+  for (const float value : arguments<float>())
+    if (!std::isnan(GetParam().reference(value)) && values.size() < 4096) values.push_back(value);
   std::vector<float> first = run_expanded<float>(GetParam().name, values, 1, host_target());
   for (const CpuTarget& target : runnable_targets())
     for (int lanes : {1, 8, 32})

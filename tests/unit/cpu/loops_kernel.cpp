@@ -2,8 +2,6 @@
 
 #include "backends/cpu/expand_math.h"
 
-#include "llvm/IR/Verifier.h"
-#include "llvm/Support/raw_ostream.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -12,6 +10,8 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/Support/raw_ostream.h"
 
 #include <gtest/gtest.h>
 
@@ -22,9 +22,9 @@ using namespace tilewright::cpu;
 
 LoopsText::LoopsText(const std::string& text, bool expand) {
   mlir::DialectRegistry registry;
-  registry.insert<mlir::func::FuncDialect, mlir::arith::ArithDialect, mlir::math::MathDialect,
-                  mlir::memref::MemRefDialect, mlir::scf::SCFDialect, mlir::tensor::TensorDialect,
-                  mlir::vector::VectorDialect>();
+  registry
+      .insert<mlir::func::FuncDialect, mlir::arith::ArithDialect, mlir::math::MathDialect, mlir::memref::MemRefDialect,
+              mlir::scf::SCFDialect, mlir::tensor::TensorDialect, mlir::vector::VectorDialect>();
   context_ = std::make_unique<mlir::MLIRContext>(registry, mlir::MLIRContext::Threading::DISABLED);
   context_->loadAllAvailableDialects();
   module_ = mlir::parseSourceString<mlir::ModuleOp>(text, context_.get(), "kernel.mlir");
@@ -92,7 +92,7 @@ std::string pointwise_kernel(const std::string& body, const std::vector<std::str
   replace_all(text, "$r", "%result");
   replace_all(text, "$R", shaped(result_type));
   replace_all(text, "$M", shaped("i1"));
-  for (const char* element : {"i1", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64"})
+  for (const char* element : {"i1", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64", "index"})
     replace_all(text, std::string("$V{") + element + "}", shaped(element));
   std::string store = lanes == 1 ? "memref.store %result, %y[%i] : " + array(result_type)
                                  : "vector.store %result, %y[%i] : " + array(result_type) + ", " + shaped(result_type);

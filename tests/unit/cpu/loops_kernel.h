@@ -51,13 +51,13 @@ const std::vector<tilewright::cpu::CpuTarget>& runnable_targets();
 std::string loops_function(const std::string& parameters, const std::string& body);
 
 // A kernel over arrays of `count` elements, all operands and the result loaded and stored as vectors of `lanes` (1:
-// scalars). In `body`, $0 and $1 are the operands, $r the result; $T0, $T1 and $R their types, $M the type of a condition,
-// $N the lanes, and $V{i32} the vector (or scalar) of i32.
+// scalars). In `body`, $0 and $1 are the operands, $r the result; $T0, $T1 and $R their types, $M the type of a
+// condition, $N the lanes, and $V{i32} the vector (or scalar) of i32.
 std::string pointwise_kernel(const std::string& body, const std::vector<std::string>& operand_types,
                              const std::string& result_type, int lanes, int count);
 
-// Runs such a kernel with every lane count of {1, 4, 16, 32} on every runnable target, and returns the results, which it
-// expects to be equal bit by bit.
+// Runs such a kernel with every lane count of {1, 4, 16, 32} on every runnable target, and returns the results, which
+// it expects to be equal bit by bit.
 template <class Result, class... Operand>
 std::vector<Result> evaluate(const std::string& body, const std::vector<std::string>& operand_types,
                              const std::string& result_type, const std::vector<Operand>&... operands);

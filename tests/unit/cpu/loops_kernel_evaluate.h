@@ -6,8 +6,7 @@
 #include <cstring>
 
 // Elements of a multiple of the largest lane count, the last one repeated.
-template <class T>
-std::vector<T> filled_up(std::vector<T> values) {
+template <class T> std::vector<T> filled_up(std::vector<T> values) {
   while (values.size() % 32 != 0) values.push_back(values.back());
   return values;
 }

@@ -18,7 +18,8 @@ std::string refusal(const std::string& body, const std::string& parameters = "%x
 }
 
 void expect_mentions(const std::string& message, const std::vector<std::string>& parts) {
-  for (const std::string& part : parts) EXPECT_NE(message.find(part), std::string::npos) << message << " lacks " << part;
+  for (const std::string& part : parts)
+    EXPECT_NE(message.find(part), std::string::npos) << message << " lacks " << part;
 }
 
 TEST(Refusal, an_op_of_another_dialect_names_itself_and_its_line) {
@@ -40,8 +41,9 @@ TEST(Refusal, arithmetic_on_bfloat16) {
 }
 
 TEST(Refusal, functions_that_the_runtime_table_lacks) {
-  expect_mentions(refusal("%a = arith.constant 1.0 : f32\n%i = arith.constant 2 : i32\n%b = math.fpowi %a, %i : f32, i32"),
-                  {"math.fpowi", "runtime table"});
+  expect_mentions(
+      refusal("%a = arith.constant 1.0 : f32\n%i = arith.constant 2 : i32\n%b = math.fpowi %a, %i : f32, i32"),
+      {"math.fpowi", "runtime table"});
 }
 
 TEST(Refusal, scratch_in_a_loop) {
@@ -57,8 +59,9 @@ TEST(Refusal, strides_that_are_not_known) {
 }
 
 TEST(Refusal, memory_of_single_bits) {
-  expect_mentions(refusal("%c0 = arith.constant 0 : index\n%v = memref.load %y[%c0] : memref<8xi1>", "%y: memref<8xi1>, "),
-                  {"bool arrays hold i8"});
+  expect_mentions(
+      refusal("%c0 = arith.constant 0 : index\n%v = memref.load %y[%c0] : memref<8xi1>", "%y: memref<8xi1>, "),
+      {"bool arrays hold i8"});
 }
 
 TEST(Refusal, odd_integer_widths) {

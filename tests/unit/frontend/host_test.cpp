@@ -37,8 +37,10 @@ TEST(Sizes, steer_an_if) {
   auto kernel = tw::kernel("k", [](tw::Tensor x) {
     auto [m, n] = x.sizes<2>();
     for (auto tile : tw::tile(m)) {
-      if (n > 16) x[tile, 0] = 1;
-      else x[tile, 0] = 2;
+      if (n > 16)
+        x[tile, 0] = 1;
+      else
+        x[tile, 0] = 2;
     }
   });
   EXPECT_TRUE(holds(trace_of(kernel, kMatrix), {"1.000000e+00"}));
@@ -49,7 +51,8 @@ TEST(Checks, are_recorded_and_hold_now) {
   int line = 0;
   auto kernel = tw::kernel("k", [&](tw::Tensor x, tw::Tensor y) {
     auto m = x.size(0);
-    line = __LINE__; tw::check(m == y.size(0), "x has {} rows and y {}", m, y.size(0));
+    line = __LINE__;
+    tw::check(m == y.size(0), "x has {} rows and y {}", m, y.size(0));
     tw::check(m == m, "never");
     tw::check(true, "never");
     for (auto tile : tw::tile(m)) x[tile, 0] = y[tile];
@@ -64,19 +67,22 @@ TEST(Checks, belong_before_the_loop) {
   int line = 0;
   auto inside = tw::kernel("k", [&](tw::Tensor x) {
     for (auto tile : tw::tile(x.size(0))) {
-      line = __LINE__; tw::check(x.size(0) > 1, "small");
+      line = __LINE__;
+      tw::check(x.size(0) > 1, "small");
       x[tile, 0] = 1;
     }
   });
   EXPECT_ERROR_AT(line, "tw::check is host work: it belongs before the outermost tile loop", trace_of(inside, kMatrix));
   auto after = tw::kernel("k", [&](tw::Tensor x) {
     for (auto tile : tw::tile(x.size(0))) x[tile, 0] = 1;
-    line = __LINE__; auto out = tw::empty_like(x);
+    line = __LINE__;
+    auto out = tw::empty_like(x);
     return out;
   });
   EXPECT_ERROR_AT(line, "tw::empty_like stands after the tile loop: it belongs before it", trace_of(after, kMatrix));
   auto message = tw::kernel("k", [&](tw::Tensor x) {
-    line = __LINE__; tw::check(x.size(0) > 1, "found {}");
+    line = __LINE__;
+    tw::check(x.size(0) > 1, "found {}");
     for (auto tile : tw::tile(x.size(0))) x[tile, 0] = 1;
   });
   EXPECT_ERROR_AT(line, "the message of tw::check has 1 {} for 0 values: \"found {}\"", trace_of(message, kMatrix));
@@ -85,7 +91,8 @@ TEST(Checks, belong_before_the_loop) {
 TEST(Allocation, is_host_work) {
   int line = 0;
   auto kernel = tw::kernel("k", [&](tw::Tensor x) {
-    line = __LINE__; auto out = tw::zeros({x.size(0)});
+    line = __LINE__;
+    auto out = tw::zeros({x.size(0)});
     for (auto tile : tw::tile(x.size(0))) x[tile, 0] = out;
   });
   EXPECT_ERROR_AT(line,
@@ -93,7 +100,8 @@ TEST(Allocation, is_host_work) {
                   "allocates a tensor, and the loop fills it",
                   trace_of(kernel, kMatrix));
   auto negative = tw::kernel("k", [&](tw::Tensor x) {
-    line = __LINE__; auto out = tw::empty({x.size(1) - x.size(0)});
+    line = __LINE__;
+    auto out = tw::empty({x.size(1) - x.size(0)});
     for (auto tile : tw::tile(x.size(0))) out[tile] = 1;
   });
   EXPECT_ERROR_AT(line, "tw::empty with a size of -32", trace_of(negative, kMatrix));
@@ -103,11 +111,13 @@ TEST(Arguments, have_names_in_messages_and_in_the_ir) {
   auto named = tw::kernel("k", {"x", "scale"}, [](tw::Tensor x, tw::Scalar<float> scale) {
     for (auto tile : tw::tile(x.size(0))) x[tile] = x[tile] * scale;
   });
-  EXPECT_TRUE(holds(trace_of(named, tw::Array::empty({7}), 2),
-                    {"tile.kernel @k(%arg0: !tile.array<f32, [s0]> {tile.name = \"x\"}, %arg1: f32 {tile.name = \"scale\"})"}));
+  EXPECT_TRUE(
+      holds(trace_of(named, tw::Array::empty({7}), 2),
+            {"tile.kernel @k(%arg0: !tile.array<f32, [s0]> {tile.name = \"x\"}, %arg1: f32 {tile.name = \"scale\"})"}));
   tw::testing::UserError error = error_of([&] { trace_of(named, tw::Array::empty({7}, tw::int8), 2); });
-  EXPECT_EQ(error.message, "x is int8, which kernels do not support yet; there are float32, float64, bfloat16, float16, "
-                           "int32, int64 and bool");
+  EXPECT_EQ(error.message,
+            "x is int8, which kernels do not support yet; there are float32, float64, bfloat16, float16, "
+            "int32, int64 and bool");
   EXPECT_EQ(error_of([&] { trace_of(named, tw::Array(), 2); }).message, "x is an array without data");
 }
 
@@ -129,9 +139,9 @@ TEST(Arguments, callables_are_inlined) {
     for (auto tile : tw::tile(x.size(0))) x[tile] = epilogue(x[tile], tile);
   });
   float slope = 0.5f;
-  EXPECT_TRUE(holds(trace_of(kernel, tw::Array::empty({7}),
-                             [slope](tw::Value v, tw::Tile) { return tw::maximum(v, v * slope); }),
-                    {"5.000000e-01", "arith.mulf", "arith.maximumf"}));
+  EXPECT_TRUE(holds(
+      trace_of(kernel, tw::Array::empty({7}), [slope](tw::Value v, tw::Tile) { return tw::maximum(v, v * slope); }),
+      {"5.000000e-01", "arith.mulf", "arith.maximumf"}));
 }
 
 TEST(Results, are_tensors_tuples_or_nothing) {
@@ -152,7 +162,8 @@ TEST(Kernels, cannot_call_kernels) {
   tw::Array data = tw::Array::empty({7});
   int line = 0;
   auto outer = tw::kernel("outer", [&](tw::Tensor x) {
-    line = __LINE__; inner(data);
+    line = __LINE__;
+    inner(data);
     for (auto tile : tw::tile(x.size(0))) x[tile] = 1;
   });
   EXPECT_ERROR_AT(line,

@@ -119,7 +119,8 @@ TEST(Keys, tell_callables_apart_by_type_and_what_they_capture) {
   EXPECT_NE(key_of(kernel.bind(kMatrix, scaled(2))), key_of(kernel.bind(kMatrix, scaled(3))));
   EXPECT_NE(key_of(kernel.bind(kMatrix, scaled(2))), key_of(kernel.bind(kMatrix, shifted(2))));
   auto plain = [](tw::Value v) { return v; };
-  EXPECT_EQ(key_of(kernel.bind(kMatrix, plain)), key_of(kernel.bind(kMatrix, plain))) << "a lambda without captures has no bytes";
+  EXPECT_EQ(key_of(kernel.bind(kMatrix, plain)), key_of(kernel.bind(kMatrix, plain)))
+      << "a lambda without captures has no bytes";
 }
 
 } // namespace

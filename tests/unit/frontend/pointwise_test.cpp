@@ -11,7 +11,8 @@ using tw::Value;
 TEST(Promotion, tensors_promote_as_in_pytorch) {
   auto add = [](Value x, Value y) { return x + y; };
   EXPECT_TRUE(holds(trace_pointwise(add, tw::float32, tw::float64), {"arith.extf", "arith.addf", "xf64"}));
-  EXPECT_TRUE(holds(trace_pointwise(add, tw::bfloat16, tw::float16), {"arith.extf", "arith.extf", "arith.addf", "xf32"}));
+  EXPECT_TRUE(
+      holds(trace_pointwise(add, tw::bfloat16, tw::float16), {"arith.extf", "arith.extf", "arith.addf", "xf32"}));
   EXPECT_TRUE(holds(trace_pointwise(add, tw::int64, tw::bfloat16), {"arith.sitofp", "arith.addf", "xbf16"}));
   EXPECT_TRUE(holds(trace_pointwise(add, tw::int32, tw::int64), {"arith.extsi", "arith.addi", "xi64"}));
   EXPECT_TRUE(holds(trace_pointwise(add, tw::boolean, tw::int32), {"arith.extui", "arith.addi", "xi32"}));
@@ -19,13 +20,14 @@ TEST(Promotion, tensors_promote_as_in_pytorch) {
 
 TEST(Promotion, numbers_do_not_widen_within_their_kind) {
   EXPECT_TRUE(holds(trace_pointwise([](Value x) { return x + 1; }, tw::int32), {"constant 1 : i32", "arith.addi"}));
-  EXPECT_TRUE(holds(trace_pointwise([](Value x) { return 2.5 * x; }, tw::float32), {"2.500000e+00 : f32", "arith.mulf"}));
+  EXPECT_TRUE(
+      holds(trace_pointwise([](Value x) { return 2.5 * x; }, tw::float32), {"2.500000e+00 : f32", "arith.mulf"}));
   EXPECT_TRUE(holds(trace_pointwise([](Value x) { return x * 2; }, tw::bfloat16),
                     {"2.000000e+00 : bf16", "arith.mulf", "xbf16"}));
   EXPECT_TRUE(holds(trace_pointwise([](Value x) { return x + 0.5; }, tw::int64),
                     {"arith.sitofp", "xf32", "arith.addf", "xf32"}));
-  EXPECT_TRUE(holds(trace_pointwise([](Value x) { return x + 1; }, tw::boolean),
-                    {"arith.extui", "i64", "arith.addi", "xi64"}));
+  EXPECT_TRUE(
+      holds(trace_pointwise([](Value x) { return x + 1; }, tw::boolean), {"arith.extui", "i64", "arith.addi", "xi64"}));
 }
 
 TEST(Promotion, a_scalar_on_the_device_does_not_widen_a_tensor) {
@@ -54,14 +56,15 @@ TEST(Promotion, runtime_numbers_sizes_and_tile_bounds_are_numbers) {
 
 TEST(Operators, of_integers) {
   EXPECT_TRUE(holds(trace_pointwise([](Value x) { return x / 2; }, tw::int32), {"arith.sitofp", "arith.divf", "xf32"}));
-  EXPECT_TRUE(holds(trace_pointwise([](Value x) { return x % 3; }, tw::int32),
-                    {"arith.remsi", "arith.xori", "arith.cmpi slt", "arith.cmpi ne", "arith.andi", "arith.addi",
-                     "arith.select"}));
+  EXPECT_TRUE(holds(
+      trace_pointwise([](Value x) { return x % 3; }, tw::int32),
+      {"arith.remsi", "arith.xori", "arith.cmpi slt", "arith.cmpi ne", "arith.andi", "arith.addi", "arith.select"}));
   EXPECT_TRUE(holds(trace_pointwise([](Value x) { return tw::fmod(x, 3); }, tw::int32), {"arith.remsi"}));
   EXPECT_TRUE(holds(trace_pointwise([](Value x) { return tw::floor_divide(x, 3); }, tw::int32), {"arith.floordivsi"}));
   EXPECT_TRUE(holds(trace_pointwise([](Value x, Value y) { return (x & y) | (x ^ 1); }, tw::int32, tw::int32),
                     {"arith.andi", "arith.xori", "arith.ori"}));
-  EXPECT_TRUE(holds(trace_pointwise([](Value x) { return -x + ~x; }, tw::int32), {"arith.subi", "constant -1", "arith.xori"}));
+  EXPECT_TRUE(
+      holds(trace_pointwise([](Value x) { return -x + ~x; }, tw::int32), {"arith.subi", "constant -1", "arith.xori"}));
 }
 
 TEST(Operators, of_bools) {
@@ -70,7 +73,7 @@ TEST(Operators, of_bools) {
   EXPECT_TRUE(holds(both([](Value x, Value y) { return x * y; }), {"arith.andi"}));
   EXPECT_TRUE(holds(both([](Value x, Value y) { return x < y; }), {"arith.cmpi ult"}));
   EXPECT_TRUE(holds(both([](Value x, Value y) { return tw::maximum(x, y); }), {"arith.ori"}));
-  EXPECT_TRUE(holds(both([](Value x, Value y) { return !x & ~y; }), {"arith.xori", "arith.xori", "arith.andi"}));
+  EXPECT_TRUE(holds(both([](Value x, Value y) { return (!x) & ~y; }), {"arith.xori", "arith.xori", "arith.andi"}));
 }
 
 TEST(Operators, comparisons_see_nan_as_pytorch_does) {
@@ -115,16 +118,14 @@ TEST(Functions, powers_known_while_recording_are_multiplied) {
 }
 
 TEST(Casts, convert_as_pytorch_does) {
-  auto convert = [](tw::DType from, tw::DType to) {
-    return trace_pointwise([to](Value x) { return x.to(to); }, from);
-  };
+  auto convert = [](tw::DType from, tw::DType to) { return trace_pointwise([to](Value x) { return x.to(to); }, from); };
   EXPECT_TRUE(holds(convert(tw::float32, tw::int32), {"arith.fptosi"}));
   EXPECT_TRUE(holds(convert(tw::float32, tw::boolean), {"arith.cmpf une"}));
   EXPECT_TRUE(holds(convert(tw::int32, tw::boolean), {"arith.cmpi ne"}));
   EXPECT_TRUE(holds(convert(tw::boolean, tw::float32), {"arith.uitofp"}));
   EXPECT_TRUE(holds(convert(tw::float16, tw::bfloat16), {"arith.extf", "xf32", "arith.truncf", "xbf16"}));
   EXPECT_TRUE(holds(convert(tw::int64, tw::int32), {"arith.trunci"}));
-  EXPECT_EQ(count(convert(tw::float32, tw::float32), "arith."), 2) << "the bounds' constants only";
+  EXPECT_EQ(count(convert(tw::float32, tw::float32), "arith."), 1) << "the loop's lower bound alone";
 }
 
 //
@@ -132,8 +133,7 @@ TEST(Casts, convert_as_pytorch_does) {
 //
 
 // A kernel over a vector x and a matrix y, whose body is one expression.
-template <class F>
-auto over(F f) {
+template <class F> auto over(F f) {
   return tw::kernel("k", [f](tw::Tensor x, tw::Tensor y) {
     for (auto tile : tw::tile(x.size(0)))
       for (auto inner : tw::tile(y.size(1))) f(x[tile], y[tile, inner], y[inner, tw::_]);
@@ -146,10 +146,12 @@ const tw::Array kMatrix = tw::Array::empty({64, 64});
 TEST(PointwiseErrors, wrong_dtypes) {
   auto message = [](auto f, const tw::Array& x) {
     tw::testing::UserError error = error_of([&] { trace_of(over(f), x, kMatrix); });
-    return error.message.substr(0, error.message.find('[')) + error.message.substr(error.message.rfind(']') + 1);
+    size_t open = error.message.find('['), close = error.message.rfind(']'); // the shape does not matter here
+    return open == std::string::npos ? error.message : error.message.substr(0, open) + error.message.substr(close + 1);
   };
-  EXPECT_EQ(message([](Value x, auto...) { x % 2; }, kFloats),
-            "% takes integers, found float32 and the number 2; for floating point there are tw::remainder and tw::fmod");
+  EXPECT_EQ(
+      message([](Value x, auto...) { x % 2; }, kFloats),
+      "% takes integers, found float32 and the number 2; for floating point there are tw::remainder and tw::fmod");
   EXPECT_EQ(message([](Value x, auto...) { x & 1; }, kFloats),
             "& takes integers or bools, found float32 and the number 1; compare floating point first, as in x > 0");
   EXPECT_EQ(message([](Value x, auto...) { ~x; }, kFloats),
@@ -176,10 +178,10 @@ TEST(PointwiseErrors, shapes_that_do_not_agree) {
   auto rows = tw::kernel("k", [&](tw::Tensor x, tw::Tensor y) {
     for (auto tile : tw::tile(x.size(0)))
       for (auto inner : tw::tile(y.size(1))) {
-        line = __LINE__; x[tile] = x[tile] + y[inner, 0];
+        line = __LINE__;
+        x[tile] = x[tile] + y[inner, 0];
       }
   });
-  std::string outer_tile = "float32[tile of line " , inner_tile = outer_tile;
   std::string found = error_of([&] { trace_of(rows, kFloats, kMatrix); }).message;
   EXPECT_EQ(found, "the shapes of + do not agree: float32[tile of line " + std::to_string(line - 2) +
                        "] and float32[tile of line " + std::to_string(line - 1) +
@@ -187,7 +189,8 @@ TEST(PointwiseErrors, shapes_that_do_not_agree) {
                        "repeats");
   auto whole = tw::kernel("k", [&](tw::Tensor x, tw::Tensor y) {
     for (auto tile : tw::tile(x.size(0))) {
-      line = __LINE__; x[tile] = (x[tw::_] + y[0, tw::_]).sum();
+      line = __LINE__;
+      x[tile] = (x[tw::_] + y[0, tw::_]).sum();
     }
   });
   EXPECT_ERROR_AT(line, "the shapes of + do not agree: float32[64] and float32[32]",
@@ -198,13 +201,12 @@ TEST(PointwiseErrors, two_dimensions_of_one_loop_are_told_apart) {
   int line = 0;
   auto kernel = tw::kernel("k", [&](tw::Tensor x) {
     for (auto [tile_m, tile_n] : tw::tile({x.size(0), x.size(1)})) {
-      line = __LINE__; x[tile_m, tile_n] = x[tile_m, 0] + x[tile_m, tile_n];
+      line = __LINE__;
+      x[tile_m, tile_n] = x[tile_m, 0] + x[tile_m, tile_n];
     }
   });
-  std::string at = std::to_string(line - 1);
-  kernel.definition();
   tw::testing::UserError error = error_of([&] { trace_of(kernel, kMatrix); });
-  at = std::to_string(line - 1);
+  std::string at = std::to_string(line - 1);
   EXPECT_EQ(error.message, "the shapes of + do not agree: float32[tile 0 of line " + at +
                                "] and float32[tile 0 of line " + at + ", tile 1 of line " + at +
                                "]. Only what is indexed by the same tile fits together; tw::none inserts a dimension "
@@ -214,14 +216,15 @@ TEST(PointwiseErrors, two_dimensions_of_one_loop_are_told_apart) {
 TEST(PointwiseErrors, device_work_belongs_into_a_loop) {
   int line = 0;
   auto kernel = tw::kernel("k", [&](tw::Tensor x) {
-    line = __LINE__; auto v = tw::exp(1.0);
+    line = __LINE__;
+    auto v = tw::exp(1.0);
     for (auto tile : tw::tile(x.size(0))) x[tile] = v;
   });
   EXPECT_ERROR_AT(line,
                   "tw::exp is work on the device: it belongs into a tile loop, as in for (auto tile : tw::tile(n))",
                   trace_of(kernel, kFloats));
-  EXPECT_ERROR_AT(__LINE__,
-                  "tw::exp works on what a kernel is made of: it belongs into the lambda of tw::kernel", tw::exp(1.0));
+  EXPECT_ERROR_AT(__LINE__, "tw::exp works on what a kernel is made of: it belongs into the lambda of tw::kernel",
+                  tw::exp(1.0));
 }
 
 } // namespace

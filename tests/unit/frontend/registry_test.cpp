@@ -8,17 +8,18 @@ using namespace tw::testing;
 
 namespace {
 
-const auto scaled = tw::kernel("registry_test_scaled", {"x", "w", "s"}, [](tw::Tensor x, tw::Tensor w, tw::Scalar<float> s) {
-  auto [m, n] = x.sizes<2>();
-  for (auto tile : tw::tile(m)) x[tile, tw::_] = x[tile, tw::_] * w[tw::_] * s;
-});
+const auto scaled =
+    tw::kernel("registry_test_scaled", {"x", "w", "s"}, [](tw::Tensor x, tw::Tensor w, tw::Scalar<float> s) {
+      auto [m, n] = x.sizes<2>();
+      for (auto tile : tw::tile(m)) x[tile, tw::_] = x[tile, tw::_] * w[tw::_] * s;
+    });
 
-TILEWRIGHT_REGISTER(scaled, {
+TILEWRIGHT_REGISTER(scaled) = {
     .summary = "scales",
     .arguments = {"x: T[m, n]", "w: float32[n]", "s: float32 = 0.5"},
     .dtypes = {tw::float32, tw::bfloat16},
     .cases = {{"small", {{"m", 8}, {"n", 4}}}, {"large", {{"m", 80}, {"n", 40}}}},
-})
+};
 
 TEST(Registry, finds_kernels_by_name) {
   const tw::RegisteredKernel* found = tw::find_registered_kernel("registry_test_scaled");
@@ -68,7 +69,8 @@ TEST(Registry, refuses_what_it_cannot_understand) {
   std::string cure = "; write \"x: float32[m, k]\", \"x: T[m]\" or \"scale: float32 = 0.5\"";
   EXPECT_EQ(message("x"), "argument \"x\": there is no \":\" after its name" + cure);
   EXPECT_EQ(message("x: float31[m]"), "argument \"x: float31[m]\": \"float31\" is no dtype" + cure);
-  EXPECT_EQ(message("x: float32"), "argument \"x: float32\": an array has sizes in [], and a number a value after =" + cure);
+  EXPECT_EQ(message("x: float32"),
+            "argument \"x: float32\": an array has sizes in [], and a number a value after =" + cure);
   EXPECT_EQ(message("x: T[m"), "argument \"x: T[m\": its sizes do not end with ]" + cure);
   EXPECT_EQ(message("x: T[m,,n]"), "argument \"x: T[m,,n]\": a size is missing" + cure);
   EXPECT_EQ(message("x: float32 = two"), "argument \"x: float32 = two\": \"two\" is no number" + cure);
@@ -77,9 +79,7 @@ TEST(Registry, refuses_what_it_cannot_understand) {
   EXPECT_EQ(error_of([&] { instance.set("m", -3); }).message, "size m cannot be -3");
   tw::RegisteredKernel missing{.name = "missing", .arguments = {"x: T[m]"}, .cases = {{"a", {{"n", 1}}}}};
   EXPECT_EQ(error_of([&] { tw::register_kernel(missing); }).message, "case a of kernel missing does not say what m is");
-  EXPECT_EQ(error_of([&] {
-              tw::register_kernel({.name = "registry_test_scaled", .cases = {{"a", {}}}});
-            }).message,
+  EXPECT_EQ(error_of([&] { tw::register_kernel({.name = "registry_test_scaled", .cases = {{"a", {}}}}); }).message,
             "a kernel named registry_test_scaled is registered already");
 }
 

@@ -12,14 +12,12 @@
 namespace tilewright::testing {
 
 /// The tile IR of a call.
-template <class F, class... Args>
-std::string trace_of(const Kernel<F>& kernel, const Args&... args) {
+template <class F, class... Args> std::string trace_of(const Kernel<F>& kernel, const Args&... args) {
   return trace_to_text(kernel.bind(args...));
 }
 
 /// The tile IR of a kernel that computes f(x[tile], y[tile], ...) from vectors of these dtypes, 100 elements each.
-template <class F, class... DTypes>
-std::string trace_pointwise(F f, DType dtype, DTypes... more) {
+template <class F, class... DTypes> std::string trace_pointwise(F f, DType dtype, DTypes... more) {
   auto vector = [](DType dtype) { return Array::empty({100}, dtype); };
   if constexpr (sizeof...(more) == 0) {
     auto kernel = tilewright::kernel("pointwise", [f](Tensor x) {
@@ -45,8 +43,7 @@ struct UserError {
   std::string file;
 };
 
-template <class Action>
-UserError error_of(Action&& action) {
+template <class Action> UserError error_of(Action&& action) {
   try {
     action();
   } catch (const Error& error) {
@@ -60,8 +57,17 @@ UserError error_of(Action&& action) {
   return {"nothing was thrown", 0, ""};
 }
 
-/// `text` holds `pieces` in this order.
-inline ::testing::AssertionResult holds(const std::string& text, std::initializer_list<std::string_view> pieces) {
+/// Each run of spaces as one.
+inline std::string single_spaced(std::string_view text) {
+  std::string result;
+  for (char c : text)
+    if (c != ' ' || result.empty() || result.back() != ' ') result += c;
+  return result;
+}
+
+/// `spaced` holds `pieces` in this order, however many spaces are between words.
+inline ::testing::AssertionResult holds(std::string_view spaced, std::initializer_list<std::string_view> pieces) {
+  std::string text = single_spaced(spaced);
   size_t at = 0;
   for (std::string_view piece : pieces) {
     size_t found = text.find(piece, at);
@@ -83,10 +89,10 @@ inline int count(const std::string& text, std::string_view piece) {
 } // namespace tilewright::testing
 
 /// `action` throws an Error with this text, at this line of this file.
-#define EXPECT_ERROR_AT(expected_line, text, ...) \
-  do { \
-    auto found_error = ::tilewright::testing::error_of([&] { (void)(__VA_ARGS__); }); \
-    EXPECT_EQ(found_error.message, text); \
-    EXPECT_EQ(found_error.line, static_cast<unsigned>(expected_line)); \
-    EXPECT_EQ(found_error.file, __FILE__); \
+#define EXPECT_ERROR_AT(expected_line, text, ...)                                                                      \
+  do {                                                                                                                 \
+    auto found_error = ::tilewright::testing::error_of([&] { (void)(__VA_ARGS__); });                                  \
+    EXPECT_EQ(found_error.message, text);                                                                              \
+    EXPECT_EQ(found_error.line, static_cast<unsigned>(expected_line));                                                 \
+    EXPECT_EQ(found_error.file, __FILE__);                                                                             \
   } while (false)

@@ -122,7 +122,7 @@ TEST(Options, change_the_program) {
 
 TEST(Options, order_sequential_loops_too) {
   expect_changes(
-      pinned("planes"), "loop_orders",
+      PinnedKernel(test_kernel("planes").text, {{64, 200, 3000}}), "loop_orders",
       {ConfigValue::List{{0, 1}, {0, 1}}, ConfigValue::List{{1, 0}, {0, 1}}, ConfigValue::List{{0, 1}, {1, 0}}});
 }
 

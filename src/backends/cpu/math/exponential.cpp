@@ -42,10 +42,10 @@ Float scale(Float y, Int shifted) {
 // e^r for a reduced r.
 Float exp_of_remainder(Float r) {
   if (r.formula->is_float64)
-    return polynomial(r, {1.0, 1.0, 5.0000000000000122e-01, 1.6666666666666446e-01, 4.1666666666517756e-02,
-                          8.3333333334797647e-03, 1.3888888946974075e-03, 1.9841269533011342e-04,
-                          2.4801489452820472e-05, 2.7557563155647219e-06, 2.7631621812484336e-07,
-                          2.5008062972544415e-08});
+    return polynomial(r,
+                      {1.0, 1.0, 5.0000000000000122e-01, 1.6666666666666446e-01, 4.1666666666517756e-02,
+                       8.3333333334797647e-03, 1.3888888946974075e-03, 1.9841269533011342e-04, 2.4801489452820472e-05,
+                       2.7557563155647219e-06, 2.7631621812484336e-07, 2.5008062972544415e-08});
   return polynomial(r, {1.0, 1.0, 4.99999940e-01, 1.66665167e-01, 4.16682735e-02, 8.36925115e-03, 1.38216896e-03});
 }
 
@@ -71,18 +71,18 @@ Float expand_exp2(Float x) {
   double rounding = rounding_constant(formula, 2 * exponent_bias(formula));
   Float shifted = x + rounding;
   Float r = x - (shifted - rounding);
-  Float power =
-      formula.is_float64
-          ? polynomial(r, {1.0, 6.9314718055994529e-01, 2.4022650695910114e-01, 5.5504108664821625e-02,
-                           9.6181291075988461e-03, 1.3333558146569231e-03, 1.5403530453010685e-04,
-                           1.5252733617659679e-05, 1.3215436658236092e-06, 1.0178163797793298e-07,
-                           7.0736351765642582e-09, 4.4387829134500194e-10})
-          : polynomial(r, {1.0, 6.93147182e-01, 2.40226477e-01, 5.55035807e-02, 9.61850118e-03, 1.33918971e-03,
-                           1.53303859e-04});
+  Float power = formula.is_float64
+                    ? polynomial(r, {1.0, 6.9314718055994529e-01, 2.4022650695910114e-01, 5.5504108664821625e-02,
+                                     9.6181291075988461e-03, 1.3333558146569231e-03, 1.5403530453010685e-04,
+                                     1.5252733617659679e-05, 1.3215436658236092e-06, 1.0178163797793298e-07,
+                                     7.0736351765642582e-09, 4.4387829134500194e-10})
+                    : polynomial(r, {1.0, 6.93147182e-01, 2.40226477e-01, 5.55035807e-02, 9.61850118e-03,
+                                     1.33918971e-03, 1.53303859e-04});
   return scale(power, bits(shifted));
 }
 
-// e^x - 1 = 2^n (e^r - 1) + (2^n - 1), everything halved on the way, so that 2^n does not overflow before the result does.
+// e^x - 1 = 2^n (e^r - 1) + (2^n - 1), everything halved on the way, so that 2^n does not overflow before the result
+// does.
 Float expand_expm1(Float x) {
   const Formula& formula = *x.formula;
   Float clamped = at_least(at_most(x, formula.choose(89, 710)), formula.choose(-20, -40));

@@ -79,15 +79,13 @@ struct FloatOperand {
   double number = 0;
 };
 
-template <class Op>
-Float emit(Formula& formula, std::initializer_list<FloatOperand> operands) {
+template <class Op> Float emit(Formula& formula, std::initializer_list<FloatOperand> operands) {
   llvm::SmallVector<mlir::Value> values;
   for (const FloatOperand& operand : operands) values.push_back(operand.in(formula));
   return {&formula, formula.builder.create<Op>(formula.location, values)};
 }
 
-template <class Op>
-Int emit_int(Int a, int64_t b) {
+template <class Op> Int emit_int(Int a, int64_t b) {
   Formula& formula = *a.formula;
   return {&formula, formula.builder.create<Op>(formula.location, a.value, formula.int_constant(b))};
 }
@@ -120,14 +118,16 @@ inline Float polynomial(Float x, llvm::ArrayRef<double> coefficients) {
 }
 
 inline Int bits(Float a) {
-  return {a.formula, a.formula->builder.create<mlir::arith::BitcastOp>(a.formula->location, a.formula->int_type, a.value)};
+  return {a.formula,
+          a.formula->builder.create<mlir::arith::BitcastOp>(a.formula->location, a.formula->int_type, a.value)};
 }
 inline Float from_bits(Int a) {
   return {a.formula,
           a.formula->builder.create<mlir::arith::BitcastOp>(a.formula->location, a.formula->float_type, a.value)};
 }
 inline Float to_float(Int a) {
-  return {a.formula, a.formula->builder.create<mlir::arith::SIToFPOp>(a.formula->location, a.formula->float_type, a.value)};
+  return {a.formula,
+          a.formula->builder.create<mlir::arith::SIToFPOp>(a.formula->location, a.formula->float_type, a.value)};
 }
 
 inline Int operator+(Int a, int64_t b) { return emit_int<mlir::arith::AddIOp>(a, b); }
@@ -147,16 +147,15 @@ inline Int operator^(Int a, Int b) {
 // Comparisons are false for NaN.
 inline Condition compare(Float a, mlir::arith::CmpFPredicate predicate, FloatOperand b) {
   Formula& formula = *a.formula;
-  return {&formula,
-          formula.builder.create<mlir::arith::CmpFOp>(formula.location, predicate, a.value, b.in(formula))};
+  return {&formula, formula.builder.create<mlir::arith::CmpFOp>(formula.location, predicate, a.value, b.in(formula))};
 }
 inline Condition operator<(Float a, FloatOperand b) { return compare(a, mlir::arith::CmpFPredicate::OLT, b); }
 inline Condition operator>(Float a, FloatOperand b) { return compare(a, mlir::arith::CmpFPredicate::OGT, b); }
 inline Condition operator==(Float a, FloatOperand b) { return compare(a, mlir::arith::CmpFPredicate::OEQ, b); }
 inline Condition compare(Int a, mlir::arith::CmpIPredicate predicate, int64_t b) {
   Formula& formula = *a.formula;
-  return {&formula, formula.builder.create<mlir::arith::CmpIOp>(formula.location, predicate, a.value,
-                                                                formula.int_constant(b))};
+  return {&formula,
+          formula.builder.create<mlir::arith::CmpIOp>(formula.location, predicate, a.value, formula.int_constant(b))};
 }
 inline Condition operator!=(Int a, int64_t b) { return compare(a, mlir::arith::CmpIPredicate::ne, b); }
 inline Condition below_unsigned(Int a, int64_t b) { return compare(a, mlir::arith::CmpIPredicate::ult, b); }

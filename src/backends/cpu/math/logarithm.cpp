@@ -47,8 +47,8 @@ Normalised normalise(Float x) {
 
 // log_b(1 + f) + k log_b 2.
 //
-// float32: f / ln b + f^2 q(f), the first constant in two parts. float64: with s = f / (2 + f), log(1 + f) = 2 atanh(s) =
-// f - (f^2 / 2 - s (f^2 / 2 + s^2 q(s^2))) (as in Tang 1990, section 2), f - f^2 / 2 kept in two parts.
+// float32: f / ln b + f^2 q(f), the first constant in two parts. float64: with s = f / (2 + f), log(1 + f) = 2 atanh(s)
+// = f - (f^2 / 2 - s (f^2 / 2 + s^2 q(s^2))) (as in Tang 1990, section 2), f - f^2 / 2 kept in two parts.
 Float log_of_parts(Float f, Float k, const Base& base) {
   Formula& formula = *f.formula;
   const double* inverse_ln = base.inverse_ln[formula.is_float64];

@@ -13,11 +13,11 @@ Float expand_tanh(Float x) {
                                  -1.4555421497479818e-03, 5.8844168304742742e-04, -2.3337461481446654e-04,
                                  8.3306779658351096e-05, -1.9488917366583871e-05})
                 : polynomial(z, {-3.33332807e-01, 1.33314058e-01, -5.37365153e-02, 2.06281673e-02, -5.69229620e-03});
-  Float near_zero = fma(x * z, q, x);
+  Float near_zero = fma(magnitude * z, q, magnitude);
   // tanh(x) = 1 - 2 / (e^2x + 1), which is 1 from here on.
   Float doubled = at_most(magnitude + magnitude, formula.choose(20, 40));
-  Float further = copysign(1.0 - 2.0 / (expand_exp_within_range(doubled) + 1.0), x);
-  return select(magnitude < formula.choose(0.625, 0.55), near_zero, further);
+  Float further = 1.0 - 2.0 / (expand_exp_within_range(doubled) + 1.0);
+  return copysign(select(magnitude < formula.choose(0.625, 0.55), near_zero, further), x);
 }
 
 Float expand_erf(Float x) {
@@ -32,7 +32,7 @@ Float expand_erf(Float x) {
                                  1.3561035491261136e-10})
                 : polynomial(z, {1.28379166e-01, -3.76126289e-01, 1.12836257e-01, -2.68557407e-02, 5.19246049e-03,
                                  -8.05080403e-04, 8.00277485e-05});
-  Float near_zero = fma(x, q, x);
+  Float near_zero = fma(magnitude, q, magnitude);
   // erf(x) = 1 - exp(log erfc(x)), which is 1 from here on.
   Float far = at_most(magnitude, formula.choose(4, 6));
   Float log_erfc = far;
@@ -48,8 +48,8 @@ Float expand_erf(Float x) {
     log_erfc = polynomial(far, {-2.46134150e-04, -1.12746918e+00, -6.37526691e-01, -1.03631891e-01, 2.20835991e-02,
                                 -3.00752674e-03, 1.92323176e-04});
   }
-  Float further = copysign(1.0 - expand_exp_within_range(log_erfc), x);
-  return select(magnitude < formula.choose(0.95, 1), near_zero, further);
+  Float further = 1.0 - expand_exp_within_range(log_erfc);
+  return copysign(select(magnitude < formula.choose(0.95, 1), near_zero, further), x);
 }
 
 } // namespace tilewright::cpu

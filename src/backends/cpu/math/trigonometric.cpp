@@ -9,8 +9,8 @@ namespace {
 
 enum class Function { sine, cosine };
 
-// pi / 2 in three parts. Subtracting the product of n and the first from x leaves no rounding error: both are multiples of
-// the first's last bit, and the difference is small. The errors of the second product, and of its subtraction, go to
+// pi / 2 in three parts. Subtracting the product of n and the first from x leaves no rounding error: both are multiples
+// of the first's last bit, and the difference is small. The errors of the second product, and of its subtraction, go to
 // r_low. This holds up to the limit of |x| that expand() keeps to.
 struct Reduced {
   Int n; // plus a constant that is a multiple of 4
@@ -58,8 +58,7 @@ Float of_moderate(Float x, Function function) {
   return function == Function::sine ? select(x == 0.0, x, result) : result;
 }
 
-template <class Op>
-Float expand(Float x, Function function) {
+template <class Op> Float expand(Float x, Function function) {
   Formula& formula = *x.formula;
   mlir::OpBuilder& builder = formula.builder;
   Float moderate = of_moderate(x, function);
