@@ -58,13 +58,11 @@ static std::vector<tw::Array> attention_reference(std::span<const tw::AnyArgumen
   return {out};
 }
 
-TILEWRIGHT_REGISTER(attention,
-                    {
-                        .summary = "attention by online softmax over tiles of keys",
-                        .arguments = {"q: T[h, q, d]", "k: T[h, k, d]", "v: T[h, k, d]"},
-                        .dtypes = {tw::float32, tw::bfloat16, tw::float16},
-                        .cases = {{"8x1024x64", {{"h", 8}, {"q", 1024}, {"k", 1024}, {"d", 64}}}},
-                        .flops = [](const tw::Instance& i) {
-  return 4.0 * i["h"] * i["q"] * i["k"] * i["d"]; },
-                        .reference = attention_reference,
+TILEWRIGHT_REGISTER(attention) = {
+    .summary = "attention by online softmax over tiles of keys",
+    .arguments = {"q: T[h, q, d]", "k: T[h, k, d]", "v: T[h, k, d]"},
+    .dtypes = {tw::float32, tw::bfloat16, tw::float16},
+    .cases = {{"8x1024x64", {{"h", 8}, {"q", 1024}, {"k", 1024}, {"d", 64}}}},
+    .flops = [](const tw::Instance& i) { return 4.0 * i["h"] * i["q"] * i["k"] * i["d"]; },
+    .reference = attention_reference,
 };

@@ -37,13 +37,11 @@ static std::vector<tw::Array> layer_norm_reference(std::span<const tw::AnyArgume
   return {out};
 }
 
-TILEWRIGHT_REGISTER(layer_norm,
-                    {
-                        .summary = "layer normalisation over rows, with weight and bias",
-                        .arguments = {"x: T[m, n]", "weight: T[n]", "bias: T[n]", "eps: float32 = 1e-5"},
-                        .dtypes = {tw::float32, tw::bfloat16, tw::float16},
-                        .cases = {{"8192x4096", {{"m", 8192}, {"n", 4096}}}, {"4096x1000", {{"m", 4096}, {"n", 1000}}}},
-                        .flops = [](const tw::Instance& i) {
-  return 8.0 * i["m"] * i["n"]; },
-                        .reference = layer_norm_reference,
+TILEWRIGHT_REGISTER(layer_norm) = {
+    .summary = "layer normalisation over rows, with weight and bias",
+    .arguments = {"x: T[m, n]", "weight: T[n]", "bias: T[n]", "eps: float32 = 1e-5"},
+    .dtypes = {tw::float32, tw::bfloat16, tw::float16},
+    .cases = {{"8192x4096", {{"m", 8192}, {"n", 4096}}}, {"4096x1000", {{"m", 4096}, {"n", 1000}}}},
+    .flops = [](const tw::Instance& i) { return 8.0 * i["m"] * i["n"]; },
+    .reference = layer_norm_reference,
 };

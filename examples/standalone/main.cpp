@@ -7,8 +7,7 @@ namespace tw = tilewright;
 
 auto softmax = tw::kernel("softmax", {"x"}, [](tw::Tensor x) {
   auto out = tw::empty_like(x);
-  for (auto tile : tw::tile(x.size(0)))
-    out[tile, tw::_] = tw::softmax(x[tile, tw::_], 1);
+  for (auto tile : tw::tile(x.size(0))) out[tile, tw::_] = tw::softmax(x[tile, tw::_], 1);
   return out;
 });
 

@@ -38,6 +38,7 @@ public:
   }
   TILEWRIGHT_COMPOUND_OPERATORS(TILEWRIGHT_COMPOUND) // out[tile] += v loads, adds and stores
 #undef TILEWRIGHT_COMPOUND
+#undef TILEWRIGHT_COMPOUND_OPERATORS
 
 private:
   friend class Tensor;

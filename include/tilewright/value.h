@@ -148,9 +148,9 @@ public:
   // loop, the next iteration sees the new value. It must then have the dtype and the shape of the old one.
   Value& operator=(const Value& other) &;
 
-#define TILEWRIGHT_COMPOUND(op) Value& operator op(const Operand & other)&;
   // x += y is x = x + y, with promotion.
 #define TILEWRIGHT_COMPOUND_OPERATORS(X) X(+=) X(-=) X(*=) X(/=) X(%=) X(&=) X(|=) X(^=)
+#define TILEWRIGHT_COMPOUND(op) Value& operator op(const Operand & other)&;
   TILEWRIGHT_COMPOUND_OPERATORS(TILEWRIGHT_COMPOUND)
 #undef TILEWRIGHT_COMPOUND
 

@@ -19,8 +19,8 @@ static void check_overlaps(const Specialisation& specialisation, const detail::C
     for (size_t j = 0; j < arrays.size(); ++j)
       if (i != j && arrays[j].defined() && overlap(arrays[i], arrays[j]))
         fail(call.location.known() ? call.location : specialisation.location,
-             "kernel {} stores to {}, which overlaps {} in memory; pass a clone() of one of them", specialisation.kernel,
-             name_of(specialisation, i), name_of(specialisation, j));
+             "kernel {} stores to {}, which overlaps {} in memory; pass a clone() of one of them",
+             specialisation.kernel, name_of(specialisation, i), name_of(specialisation, j));
   }
 }
 
@@ -61,8 +61,8 @@ static Array clone_with_layout(const Array& array) {
     first += reach < 0 ? -reach : 0;
   }
   Array memory = Array::zeros({extent}, array.dtype());
-  Array view = Array::from_pointer(static_cast<char*>(memory.data()) + first * size_in_bytes(array.dtype()), array.sizes(), array.strides(), array.dtype(),
-                                   std::make_shared<Array>(memory));
+  Array view = Array::from_pointer(static_cast<char*>(memory.data()) + first * size_in_bytes(array.dtype()),
+                                   array.sizes(), array.strides(), array.dtype(), std::make_shared<Array>(memory));
   return view.copy_from(array);
 }
 

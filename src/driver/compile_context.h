@@ -1,7 +1,7 @@
 // Prepared kernels as text, and the MLIR contexts in which threads read them back.
 //
-// A specialisation outlives any context: it holds its kernel as text, with locations. Whoever compiles it parses it into
-// a context of its thread, which is replaced now and then, because a context never frees the types it has made.
+// A specialisation outlives any context: it holds its kernel as text, with locations. Whoever compiles it parses it
+// into a context of its thread, which is replaced now and then, because a context never frees the types it has made.
 #pragma once
 
 #include "ir/tile_dialect.h"

@@ -2,7 +2,9 @@
 
 #include "autotune/measure_runtime.h"
 #include "driver/compile_context.h"
+#include "runtime/thread_pool.h"
 #include "support/error.h"
+#include "tilewright/device.h"
 
 #include <algorithm>
 #include <cmath>
@@ -64,10 +66,32 @@ std::string InProcessRunner::disagreement(const std::vector<Array>& found) const
   return {};
 }
 
+// Runs all programs, a slice at a time so that a hopeless candidate need not be waited for. Returns the microseconds it
+// took, or that it would take at the pace it had when `limit` was passed.
+static Measurement launch_within(const LaunchPlan& plan, void* const* arguments, Clock& clock, double limit) {
+  constexpr int64_t kSlices = 16;
+  double start = clock.seconds();
+  auto elapsed = [&] { return (clock.seconds() - start) * 1e6; };
+  if (plan.persistent || plan.program_count < kSlices * num_threads()) { // too few programs to slice
+    launch(plan, arguments);
+    return {elapsed(), false};
+  }
+  for (int64_t slice = 0; slice < kSlices; ++slice) {
+    int64_t first = plan.program_count * slice / kSlices, last = plan.program_count * (slice + 1) / kSlices;
+    parallel_for(last - first, plan.max_workers, [&](int64_t begin, int64_t end, int) {
+      plan.function(arguments, first + begin, first + end, plan.program_count, thread_scratch(plan.scratch_bytes),
+                    plan.table);
+    });
+    if (slice + 1 < kSlices && elapsed() > limit) return {elapsed() * kSlices / (slice + 1), true};
+  }
+  return {elapsed(), false};
+}
+
 std::expected<Measurement, CandidateFailure> InProcessRunner::measure(CompiledCandidate& candidate, double best) {
   work_.restore(arguments_);
   LaunchPlan& plan = plan_of(candidate);
-  launch(plan, work_.pointers());
+  Measurement first = launch_within(plan, work_.pointers(), clock_, MeasurePolicy().give_up * best);
+  if (first.gave_up) return first;
   if (std::string reason = disagreement(work_.written()); !reason.empty())
     return std::unexpected(CandidateFailure{Outcome::wrong_result, reason});
   auto once = [&](double) {

@@ -23,13 +23,14 @@ private:
 
   const Specialisation& specialisation_;
   const ProgramArguments& arguments_;
-  ProgramArguments work_;                // what candidates run on
-  std::vector<Array> baseline_;          // what the default config wrote
+  ProgramArguments work_;       // what candidates run on
+  std::vector<Array> baseline_; // what the default config wrote
   SteadyClock clock_;
 };
 
-/// How far two right results of one kernel may be apart, relative to the largest value: rounding errors of sums grow with
-/// the square root of the number of terms (Higham, Accuracy and Stability of Numerical Algorithms, 2002, section 2.6).
+/// How far two right results of one kernel may be apart, relative to the largest value: rounding errors of sums grow
+/// with the square root of the number of terms (Higham, Accuracy and Stability of Numerical Algorithms, 2002,
+/// section 2.6).
 double tolerance(DType dtype, int64_t terms);
 
 /// Compiles the kernel in a context of this thread.

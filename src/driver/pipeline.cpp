@@ -41,8 +41,8 @@ BackendLimits limits_of(const cpu::CpuTarget& target) {
   limits.dot_tile_columns = target.dot_tile().vectors * target.lanes(32);
   limits.max_block_elements = int64_t(1) << 22;
   limits.pid_types = {"flat", "persistent_blocked"};
-  limits.options = {"block_sizes", "loop_orders", "reduction_loops", "pid_type", "l2_groupings",
-                    "range_unroll_factors"};
+  limits.options = {"block_sizes", "loop_orders",  "reduction_loops",
+                    "pid_type",    "l2_groupings", "range_unroll_factors"};
   return limits;
 }
 
@@ -100,9 +100,9 @@ std::string stage_text(KernelOp kernel, const Config& config, const cpu::CpuTarg
   if (stage == Stage::Program) return with_source_comments(program_of(*module));
   OwningOpRef<ModuleOp> loops = make_loops(program_of(*module), target);
   if (stage == Stage::Loops) return with_source_comments(function_of(*loops));
-  cpu::EmittedKernel emitted = cpu::emit_llvm(function_of(*loops), target);
-  if (stage == Stage::Llvm) return cpu::llvm_text(std::move(emitted), target);
-  return cpu::assembly_text(std::move(emitted), target);
+  cpu::EmittedKernel emitted = cpu::emit_llvm(function_of(*loops), target, cpu::SourceLines::Keep);
+  if (stage == Stage::Llvm) return with_source_text(cpu::llvm_text(std::move(emitted), target));
+  return with_source_text(cpu::assembly_text(std::move(emitted), target));
 }
 
 } // namespace tilewright

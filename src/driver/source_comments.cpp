@@ -76,4 +76,27 @@ std::string with_source_comments(mlir::Operation* op) {
   return result;
 }
 
+std::string with_source_text(const std::string& code) {
+  SourceLines sources;
+  std::string result;
+  llvm::SmallVector<llvm::StringRef, 0> lines;
+  llvm::StringRef(code).rtrim('\n').split(lines, '\n');
+  for (llvm::StringRef line : lines) {
+    llvm::StringRef comment = line.ltrim(), source;
+    unsigned number = 0;
+    if (comment.consume_front("; ") || comment.consume_front("# ")) {
+      auto [file, row] = comment.rsplit(':');
+      if (!row.getAsInteger(10, number)) source = sources.line(file, number);
+    }
+    if (source.empty()) {
+      result.append(line.begin(), line.end());
+    } else {
+      result.append(line.data(), comment.data() - line.data());
+      result += fmt::format("{}: {}", number, source.str());
+    }
+    result += '\n';
+  }
+  return result;
+}
+
 } // namespace tilewright

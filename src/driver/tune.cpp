@@ -40,11 +40,10 @@ static Effort effort_of(AutotuneEffort effort) {
   return Effort::none;
 }
 
-TuningResult tune(const Specialisation& specialisation, const ProgramArguments& arguments,
-                  const TuneRequest& request) {
+TuningResult tune(const Specialisation& specialisation, const ProgramArguments& arguments, const TuneRequest& request) {
   InProcessRunner runner(specialisation, arguments);
-  std::unique_ptr<Search> search = make_search(effort_of(request.effort), specialisation.spec,
-                                               known_configs(specialisation, kNeighbours), kSeed);
+  std::unique_ptr<Search> search =
+      make_search(effort_of(request.effort), specialisation.spec, known_configs(specialisation, kNeighbours), kSeed);
   TuningSubject subject{specialisation.description, specialisation.tile_ir, specialisation.key.shapes};
   TuneOptions options;
   options.budget_seconds = request.budget_seconds;

@@ -47,8 +47,7 @@ static ParseResult parse_subscripts(OpAsmParser& parser, ParsedSubscripts& parse
   });
 }
 
-template <typename Op>
-static void print_subscripts(Op op, OpAsmPrinter& printer, Type block) {
+template <typename Op> static void print_subscripts(Op op, OpAsmPrinter& printer, Type block) {
   auto shape = dyn_cast<RankedTensorType>(block);
   printer << op.getArray() << "[";
   SmallVector<SubscriptUse> uses = subscripts_of(op);
@@ -103,8 +102,7 @@ static ParseResult resolve_access(OpAsmParser& parser, OperationState& result, P
   return parser.resolveOperands(parsed.valid, builder.getIndexType(), result.operands);
 }
 
-template <typename Op>
-static void print_tile_types(Op op, OpAsmPrinter& printer) {
+template <typename Op> static void print_tile_types(Op op, OpAsmPrinter& printer) {
   SmallVector<Type> types;
   for (const SubscriptUse& use : subscripts_of(op))
     if (use.kind == Subscript::Tile) types.push_back(use.operand.getType());
@@ -160,8 +158,7 @@ void StoreOp::print(OpAsmPrinter& printer) {
 // Meaning
 //===----------------------------------------------------------------------===//
 
-template <typename Op>
-static SmallVector<SubscriptUse> collect_subscripts(Op op) {
+template <typename Op> static SmallVector<SubscriptUse> collect_subscripts(Op op) {
   SmallVector<SubscriptUse> uses;
   unsigned operand = 0;
   int block_dim = 0;
@@ -179,8 +176,7 @@ static SmallVector<SubscriptUse> collect_subscripts(Op op) {
 SmallVector<SubscriptUse> subscripts_of(LoadOp load) { return collect_subscripts(load); }
 SmallVector<SubscriptUse> subscripts_of(StoreOp store) { return collect_subscripts(store); }
 
-template <typename Op>
-static LogicalResult verify_access(Op op, Type block) {
+template <typename Op> static LogicalResult verify_access(Op op, Type block) {
   auto array = cast<ArrayType>(op.getArray().getType());
   if (static_cast<int64_t>(op.getSubscripts().size()) != array.rank())
     return op.emitOpError("has ") << op.getSubscripts().size() << " subscripts for an array of rank " << array.rank();

@@ -54,8 +54,7 @@ namespace tilewright {
 // Units
 //===----------------------------------------------------------------------===//
 
-template <typename Unit>
-static ParseResult parse_unit(OpAsmParser& parser, OperationState& result) {
+template <typename Unit> static ParseResult parse_unit(OpAsmParser& parser, OperationState& result) {
   auto build_type = [](Builder& builder, ArrayRef<Type> inputs, ArrayRef<Type> results,
                        function_interface_impl::VariadicFlag,
                        std::string&) { return builder.getFunctionType(inputs, results); };
@@ -64,21 +63,21 @@ static ParseResult parse_unit(OpAsmParser& parser, OperationState& result) {
       Unit::getArgAttrsAttrName(result.name), Unit::getResAttrsAttrName(result.name));
 }
 
-template <typename Unit>
-static void print_unit(Unit unit, OpAsmPrinter& printer) {
+template <typename Unit> static void print_unit(Unit unit, OpAsmPrinter& printer) {
   function_interface_impl::printFunctionOp(printer, unit, /*isVariadic=*/false, unit.getFunctionTypeAttrName(),
                                            unit.getArgAttrsAttrName(), unit.getResAttrsAttrName());
 }
 
-ParseResult KernelOp::parse(OpAsmParser& parser, OperationState& result) { return parse_unit<KernelOp>(parser, result); }
+ParseResult KernelOp::parse(OpAsmParser& parser, OperationState& result) {
+  return parse_unit<KernelOp>(parser, result);
+}
 void KernelOp::print(OpAsmPrinter& printer) { print_unit(*this, printer); }
 ParseResult ProgramOp::parse(OpAsmParser& parser, OperationState& result) {
   return parse_unit<ProgramOp>(parser, result);
 }
 void ProgramOp::print(OpAsmPrinter& printer) { print_unit(*this, printer); }
 
-template <typename Unit>
-static StringRef argument_name_of(Unit unit, unsigned index) {
+template <typename Unit> static StringRef argument_name_of(Unit unit, unsigned index) {
   auto name = unit.template getArgAttrOfType<StringAttr>(index, "tile.name");
   return name ? name.getValue() : StringRef();
 }
@@ -150,7 +149,8 @@ ParseResult ForOp::parse(OpAsmParser& parser, OperationState& result) {
   if (succeeded(parser.parseOptionalKeyword("parallel")))
     result.addAttribute(getParallelAttrName(result.name), UnitAttr::get(context));
   Region* body = result.addRegion();
-  if (parser.parseOptionalAttrDictWithKeyword(result.attributes) || parser.parseRegion(*body, arguments)) return failure();
+  if (parser.parseOptionalAttrDictWithKeyword(result.attributes) || parser.parseRegion(*body, arguments))
+    return failure();
   if (body->empty()) return parser.emitError(loc, "expected a loop body");
   if (body->front().empty() || !body->front().back().hasTrait<OpTrait::IsTerminator>()) {
     OpBuilder builder(context); // the region has no parent yet to take a context from
@@ -158,10 +158,10 @@ ParseResult ForOp::parse(OpAsmParser& parser, OperationState& result) {
     builder.create<YieldOp>(result.location, ValueRange());
   }
   result.addAttribute(getBlocksAttrName(result.name), DimsAttr::get(context, blocks));
-  result.addAttribute(getOperandSegmentSizesAttrName(result.name),
-                      parser.getBuilder().getDenseI32ArrayAttr({static_cast<int32_t>(lower.size()),
-                                                                static_cast<int32_t>(upper.size()),
-                                                                static_cast<int32_t>(inits.size())}));
+  result.addAttribute(
+      getOperandSegmentSizesAttrName(result.name),
+      parser.getBuilder().getDenseI32ArrayAttr({static_cast<int32_t>(lower.size()), static_cast<int32_t>(upper.size()),
+                                                static_cast<int32_t>(inits.size())}));
   return failure(parser.resolveOperands(lower, index, result.operands) ||
                  parser.resolveOperands(upper, index, result.operands) ||
                  parser.resolveOperands(inits, result.types, loc, result.operands));
@@ -184,8 +184,8 @@ void ForOp::print(OpAsmPrinter& printer) {
     printer << ") : " << getResultTypes();
   }
   if (getParallel()) printer << " parallel";
-  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(),
-                                           {getBlocksAttrName(), getParallelAttrName(), getOperandSegmentSizesAttrName()});
+  printer.printOptionalAttrDictWithKeyword(
+      (*this)->getAttrs(), {getBlocksAttrName(), getParallelAttrName(), getOperandSegmentSizesAttrName()});
   printer << " ";
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false, /*printBlockTerminators=*/!getResults().empty());
 }
@@ -199,7 +199,8 @@ LogicalResult ForOp::verify() {
   for (auto [variable, extent] : llvm::zip(variables(), getBlocks().getDims())) {
     auto tile = dyn_cast<TileType>(variable.getType());
     bool grid = variable.getType().isIndex() && extent.dim().is_one();
-    if (!grid && (!tile || tile.getExtent() != extent)) return emitOpError("has a variable that is no tile of its block");
+    if (!grid && (!tile || tile.getExtent() != extent))
+      return emitOpError("has a variable that is no tile of its block");
   }
   ValueRange yielded = yield().getValues();
   if (yielded.size() != getInits().size())
@@ -270,8 +271,7 @@ OpFoldResult ExtentOp::fold(FoldAdaptor) {
 // Creation and shape
 //===----------------------------------------------------------------------===//
 
-template <typename Op>
-static LogicalResult verify_filled(Op op) {
+template <typename Op> static LogicalResult verify_filled(Op op) {
   if (op.getScalar().getType() != element_type(op.getType()))
     return op.emitOpError("fills a tensor of ") << element_type(op.getType()) << " with a " << op.getScalar().getType();
   return success();
@@ -313,7 +313,8 @@ LogicalResult TransposeOp::verify() {
   if (!isPermutationVector(permutation) || permutation.size() != from.size() || from.size() != to.size())
     return emitOpError("needs a permutation of its dimensions");
   for (auto [dim, source] : llvm::enumerate(permutation))
-    if (to[dim] != from[source]) return emitOpError("result dimension ") << dim << " is not source dimension " << source;
+    if (to[dim] != from[source])
+      return emitOpError("result dimension ") << dim << " is not source dimension " << source;
   return success();
 }
 

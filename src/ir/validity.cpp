@@ -88,11 +88,14 @@ LogicalResult Validity::visit(Operation* op) {
     for (auto [dim, lane] : llvm::enumerate(of(broadcast.getSource())))
       if (from[dim] == to[dim]) lanes[dim] = lane;
   } else if (auto expand = dyn_cast<ExpandDimsOp>(op)) {
-    if (isa<RankedTensorType>(expand.getSource().getType())) lanes = Lanes(of(expand.getSource()));
-    else lanes.clear();
+    if (isa<RankedTensorType>(expand.getSource().getType()))
+      lanes = Lanes(of(expand.getSource()));
+    else
+      lanes.clear();
     lanes.insert(lanes.begin() + expand.getDim(), {Kind::Any, {}});
   } else if (auto transpose = dyn_cast<TransposeOp>(op)) {
-    for (auto [dim, source] : llvm::enumerate(transpose.getPermutation())) lanes[dim] = of(transpose.getSource())[source];
+    for (auto [dim, source] : llvm::enumerate(transpose.getPermutation()))
+      lanes[dim] = of(transpose.getSource())[source];
   } else if (auto reduce = dyn_cast<ReduceOp>(op)) {
     lanes.clear();
     for (auto [dim, lane] : llvm::enumerate(of(reduce.getSource())))

@@ -6,7 +6,8 @@ using namespace mlir;
 namespace tilewright {
 
 // arith and math ops are the pointwise ops of the dialect. Upstream lets some of them mix shapes that it calls
-// compatible because both are dynamic (math.fpowi) or one has no encoding (arith.addf); here their dimensions are equal.
+// compatible because both are dynamic (math.fpowi) or one has no encoding (arith.addf); here their dimensions are
+// equal.
 static LogicalResult verify_pointwise(Operation* op) {
   if (!isa<arith::ArithDialect, math::MathDialect>(op->getDialect())) return success();
   std::optional<SmallVector<Dim>> expected;

@@ -250,8 +250,10 @@ private:
     auto array = cast<ArrayType>(access.getArray().getType());
     auto shape = dyn_cast<RankedTensorType>(block);
     for (auto [use, size] : llvm::zip(subscripts_of(access), array.getDims())) {
-      // A tile over a dimension of size 1 stands for its one element.
-      bool tile = use.kind == Subscript::Tile && !size.dim().is_one();
+      // A tile over a dimension of size 1 stands for its one element, unless it is a block that ends after it.
+      bool broadcasts =
+          use.kind == Subscript::Tile && size.dim().is_one() && shape.getDimSize(use.block_dim) == 1;
+      bool tile = use.kind == Subscript::Tile && !broadcasts;
       bool whole = use.kind == Subscript::Whole || (use.kind == Subscript::Tile && !tile);
       lowered.kinds.push_back(static_cast<int32_t>(tile    ? Subscript::Block
                                                    : whole ? Subscript::Whole
@@ -381,29 +383,6 @@ private:
 };
 
 } // namespace
-
-SmallVector<int64_t> cut_blocks(KernelOp pinned, ArrayRef<int64_t> block_sizes, bool pads_extents) {
-  SmallVector<int64_t> sizes(block_sizes);
-  for (uint32_t block = 0; block < sizes.size(); ++block) {
-    std::optional<int64_t> longest;
-    for (LoopDim dim : loop_dims_of_block(pinned, block)) {
-      std::optional<int64_t> length = dim.length();
-      Value outer = dim.outer_tile();
-      // Ids are numbered in the order of the source, so an outer block has been cut before.
-      if (outer)
-        if (auto symbol = cast<TileType>(outer.getType()).getExtent().dim().symbol()) length = sizes[symbol->index];
-      if (!length) {
-        longest.reset();
-        break;
-      }
-      longest = std::max({longest.value_or(1), *length, int64_t(1)});
-    }
-    if (!longest) continue;
-    int64_t limit = pads_extents ? static_cast<int64_t>(llvm::PowerOf2Ceil(*longest)) : *longest;
-    sizes[block] = std::min(sizes[block], limit);
-  }
-  return sizes;
-}
 
 FailureOr<ProgramOp> lower_tiles(KernelOp pinned, ArrayRef<int64_t> block_sizes, OpBuilder& builder) {
   if (block_sizes.size() < block_id_count(pinned))

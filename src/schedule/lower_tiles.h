@@ -14,8 +14,6 @@
 //   tile is used. It is there whether or not the tile can end early; prove_bounds takes away what is not needed.
 // - Reductions get the bounds of the dimensions they run over, a dot that of the dimension it sums over: of all tiles
 //   that limit the operand (ir/validity.h), the least.
-// - A block that is larger than the range it walks is cut to the range where that is a constant, or to the tile that it
-//   walks in: a full tile instead of a partial one. Where extents are padded to powers of two, to the next of those.
 // - Values without elements (a dimension of length 0) do not appear: reductions over them are neutral elements.
 #pragma once
 
@@ -24,9 +22,6 @@
 #include <cstdint>
 
 namespace tilewright {
-
-/// The sizes that blocks have in the program, cut as said above.
-llvm::SmallVector<int64_t> cut_blocks(KernelOp pinned, llvm::ArrayRef<int64_t> block_sizes, bool pads_extents);
 
 /// Makes the program where `builder` stands. `block_sizes` has one size for each block id; one more is no harm, since
 /// an id may have lost its last loop. The kernel is pinned, and its lane counts are arithmetic (count_lanes.h). Errors

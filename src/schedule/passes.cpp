@@ -1,6 +1,7 @@
 #include "schedule/passes.h"
 
 #include "schedule/count_lanes.h"
+#include "schedule/cut_blocks.h"
 #include "schedule/expand_program_ids.h"
 #include "schedule/lower_tiles.h"
 #include "schedule/map_programs.h"
@@ -180,7 +181,7 @@ struct UnrollLoops : UnitPass<UnrollLoops, ProgramOp> {
   static constexpr StringLiteral kName = "tile-unroll-loops";
   static constexpr StringLiteral kDescription = "unrolls numbered loops";
   ListOption<int64_t> factors{*this, "factors", llvm::cl::desc("for each number")};
-  LogicalResult run(ProgramOp program) { return unroll_loops(program, ArrayRef<int64_t>{factors}); }
+  LogicalResult run(ProgramOp program) { return success(succeeded(unroll_loops(program, ArrayRef<int64_t>{factors}))); }
 };
 
 struct SimplifyProgram : UnitPass<SimplifyProgram, ProgramOp> {

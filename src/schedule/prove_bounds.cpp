@@ -67,10 +67,11 @@ template <typename Op> static void drop_whole_bounds(Op op, Value block) {
 }
 
 void prove_bounds(ProgramOp program) {
-  // From the outermost tile in, since an inner one may lie in it.
-  program.walk<WalkOrder::PreOrder>([](Operation* op) {
-    if (auto minimum = dyn_cast<arith::MinSIOp>(op); minimum && minimum.getType().isIndex()) settle_minimum(minimum);
+  SmallVector<arith::MinSIOp> minimums; // those of outer tiles first, since inner ones may lie in them
+  program.walk<WalkOrder::PreOrder>([&](arith::MinSIOp minimum) {
+    if (minimum.getType().isIndex()) minimums.push_back(minimum);
   });
+  for (arith::MinSIOp minimum : minimums) settle_minimum(minimum);
   program.walk([](Operation* op) {
     if (auto load = dyn_cast<LoadOp>(op)) {
       drop_whole_bounds(load, load.getResult());

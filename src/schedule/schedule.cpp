@@ -2,6 +2,7 @@
 
 #include "ir/context.h"
 #include "schedule/count_lanes.h"
+#include "schedule/cut_blocks.h"
 #include "schedule/lower_tiles.h"
 #include "schedule/map_programs.h"
 #include "schedule/order_loops.h"
@@ -55,8 +56,10 @@ static FailureOr<ProgramOp> run_passes(KernelOp kernel, Choices choices, const B
   FailureOr<ProgramOp> program = lower_tiles(kernel, blocks, builder);
   if (failed(program)) return failure();
   prove_bounds(*program);
+  FailureOr<bool> unrolled = unroll_loops(*program, choices.unroll_factors);
+  if (failed(unrolled)) return failure();
+  if (*unrolled) prove_bounds(*program); // the unrolled part of a ragged range has full tiles only
   if (failed(map_programs(*program, *pid_type, choices.l2_grouping))) return failure();
-  if (failed(unroll_loops(*program, choices.unroll_factors))) return failure();
   if (failed(simplify_program(*program))) return failure();
   if (failed(verify(*program))) return failure();
   return program;

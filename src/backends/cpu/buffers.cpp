@@ -42,7 +42,8 @@ Buffer LoopLowering::make_scratch(Value value) {
   if (is_dot_operand) shape[shape.size() - 2] += kMostTileRows;
   // A row holds whole vectors, so that its tail is read and written without a mask.
   int64_t width = llvm::alignTo(shape.back(), std::max<int64_t>(line, target_.lanes(32)));
-  if (is_dot_operand) width = llvm::alignTo(width, target_.dot_tile().vectors * target_.lanes(element.getIntOrFloatBitWidth()));
+  if (is_dot_operand)
+    width = llvm::alignTo(width, target_.dot_tile().vectors * target_.lanes(element.getIntOrFloatBitWidth()));
   if (shape.size() > 1 && width * element.getIntOrFloatBitWidth() / 8 % kAliasingBytes == 0) width += line;
   shape.back() = width;
   Buffer buffer = make_scratch(shape, element);

@@ -85,7 +85,9 @@ static int64_t lanes_of(ArrayRef<Lanes> at) {
   return 1;
 }
 
-Value LoopLowering::evaluate_full(Value value, ArrayRef<Lanes> at) { return broadcast_to(evaluate(value, at), lanes_of(at)); }
+Value LoopLowering::evaluate_full(Value value, ArrayRef<Lanes> at) {
+  return broadcast_to(evaluate(value, at), lanes_of(at));
+}
 
 Value LoopLowering::evaluate(Value value, ArrayRef<Lanes> at) {
   if (!isa<RankedTensorType>(value.getType())) return mapping_.lookup(value);
@@ -254,9 +256,7 @@ Value LoopLowering::pointwise(Operation* op, ArrayRef<Value> inputs) {
   if (divides(op)) {
     Value x = operands[0], divisor = operands[1];
     Type type = divisor.getType(), element = getElementTypeOrSelf(type);
-    auto splat = [&](APInt value) {
-      return broadcast_to(constant(b_.getIntegerAttr(element, value), loc), lanes);
-    };
+    auto splat = [&](APInt value) { return broadcast_to(constant(b_.getIntegerAttr(element, value), loc), lanes); };
     auto equals = [&](Value value, APInt number) {
       Value other = splat(number);
       return make<arith::CmpIOp>(loc, {value, other}, arith::CmpIPredicate::eq, value, other);

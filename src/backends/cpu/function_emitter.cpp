@@ -1,6 +1,7 @@
 #include "backends/cpu/function_emitter.h"
 
 #include "backends/cpu/loops_to_llvm.h"
+#include "ir/context.h"
 #include "support/error.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -10,17 +11,8 @@
 namespace tilewright::cpu {
 
 void refuse(mlir::Operation* op, const std::string& why) {
-  SourceLocation location;
-  // The innermost place of the user's source that the location names.
-  op->getLoc()->walk([&](mlir::Location part) {
-    auto file = mlir::dyn_cast<mlir::FileLineColLoc>(part);
-    if (!file) return mlir::WalkResult::advance();
-    location.file = file.getFilename().data();
-    location.line = file.getLine();
-    location.column = file.getColumn();
-    return mlir::WalkResult::interrupt();
-  });
-  fail(location, "the CPU code emitter does not know {}: {}", op->getName().getStringRef().str(), why);
+  fail(source_location(op->getLoc()), "the CPU code emitter does not know {}: {}", op->getName().getStringRef().str(),
+       why);
 }
 
 llvm::Type* with_element(llvm::Type* shape, llvm::Type* element) {
@@ -55,7 +47,10 @@ llvm::Type* FunctionEmitter::type(mlir::Type type, mlir::Operation* user) {
 }
 
 void FunctionEmitter::emit_ops(mlir::Block& block) {
-  for (mlir::Operation& op : block.without_terminator()) emit_op(op);
+  for (mlir::Operation& op : block.without_terminator()) {
+    if (debug_locations_) builder.SetCurrentDebugLocation(debug_locations_->of(op.getLoc()));
+    emit_op(op);
+  }
 }
 
 void FunctionEmitter::emit_op(mlir::Operation& op) {

@@ -2,6 +2,7 @@
 // loops_to_llvm.
 #pragma once
 
+#include "backends/cpu/debug_locations.h"
 #include "backends/cpu/target.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -33,6 +34,9 @@ public:
 
   // The table of scalar functions, an argument of the kernel.
   void set_runtime_table(llvm::Value* table) { runtime_table_ = table; }
+
+  // Gives what is emitted the source lines of its ops.
+  void set_debug_locations(DebugLocations* locations) { debug_locations_ = locations; }
 
   // True once a streaming store was emitted: the kernel must then end with a store fence.
   bool has_streaming_stores() const { return has_streaming_stores_; }
@@ -88,6 +92,7 @@ private:
   const CpuTarget& target_;
   llvm::DenseMap<mlir::Value, llvm::Value*> values_;
   llvm::Value* runtime_table_ = nullptr;
+  DebugLocations* debug_locations_ = nullptr;
   bool has_streaming_stores_ = false;
 };
 

@@ -6,7 +6,6 @@
 #include "llvm/ExecutionEngine/JITLink/JITLink.h"
 #include "llvm/ExecutionEngine/JITLink/JITLinkMemoryManager.h"
 #include "llvm/Support/Process.h"
-#include "llvm/Support/raw_ostream.h"
 
 #include <optional>
 
@@ -17,8 +16,9 @@ namespace jitlink = llvm::jitlink;
 namespace orc = llvm::orc;
 
 jitlink::JITLinkMemoryManager& memory_manager() {
-  static jitlink::InProcessMemoryManager manager(llvm::sys::Process::getPageSizeEstimate());
-  return manager;
+  // Never destroyed: code may be freed by the last static objects of a process.
+  static auto* manager = new jitlink::InProcessMemoryManager(llvm::sys::Process::getPageSizeEstimate());
+  return *manager;
 }
 
 class LinkedCode final : public CompiledCode {
@@ -97,18 +97,6 @@ std::shared_ptr<const CompiledCode> compile(EmittedKernel kernel, const CpuTarge
   LinkResult linked = link(object, kernel.entry);
   return std::make_shared<LinkedCode>(std::move(*linked.memory), linked.entry, linked.code_bytes, kernel.scratch_bytes,
                                       instructions);
-}
-
-std::string llvm_text(EmittedKernel kernel, const CpuTarget& target) {
-  optimise(*kernel.module, target);
-  std::string text;
-  llvm::raw_string_ostream(text) << *kernel.module;
-  return text;
-}
-
-std::string assembly_text(EmittedKernel kernel, const CpuTarget& target) {
-  optimise(*kernel.module, target);
-  return generate_assembly(*kernel.module, target);
 }
 
 } // namespace tilewright::cpu

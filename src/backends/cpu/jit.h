@@ -34,7 +34,8 @@ protected:
 // Optimises and compiles a kernel, which must not have been optimised before. May be called from many threads.
 std::shared_ptr<const CompiledCode> compile(EmittedKernel kernel, const CpuTarget& target);
 
-// What compile() makes, as text: the optimised LLVM IR, and the assembly.
+// What compile() makes, as text: the optimised LLVM IR, and the assembly. Where the kernel was emitted with its source
+// lines, a comment `; file:line` or `# file:line` stands before the first instruction of each.
 std::string llvm_text(EmittedKernel kernel, const CpuTarget& target);
 std::string assembly_text(EmittedKernel kernel, const CpuTarget& target);
 

@@ -40,8 +40,8 @@ struct Buffer {
   mlir::Type element;                // of the value; the memref's may be wider, and is i8 for i1
 };
 
-/// Vectors that an iteration of a long vector loop works on, and accumulators of a reduction: enough to hide the latency
-/// of an add and of the second-level cache (docs/loops-prototype.md).
+/// Vectors that an iteration of a long vector loop works on, and accumulators of a reduction: enough to hide the
+/// latency of an add and of the second-level cache (docs/loops-prototype.md).
 inline constexpr int64_t kUnrolledVectors = 4;
 
 /// One dimension of a loop nest.
@@ -118,8 +118,7 @@ private:
   Value broadcast_to(Value value, int64_t lanes);
   Value convert(Value value, mlir::Type element);
   /// Builds an op of type T over scalars or vectors where its operands are available.
-  template <typename Op, typename... Args>
-  Value make(mlir::Location loc, mlir::ValueRange operands, Args&&... args) {
+  template <typename Op, typename... Args> Value make(mlir::Location loc, mlir::ValueRange operands, Args&&... args) {
     return at_level_of(operands, [&]() -> Value { return b_.create<Op>(loc, std::forward<Args>(args)...); });
   }
   Value index(int64_t number);
@@ -150,10 +149,10 @@ private:
   StoragePlan plan_;
   mlir::OpBuilder b_;
   mlir::func::FuncOp function_;
-  mlir::IRMapping mapping_;                        // scalars and arrays of the program to those of the function
-  llvm::DenseMap<Value, Buffer> buffers_;          // kept tensors; arrays
-  llvm::DenseMap<Value, Buffer> destinations_;     // where values that are not computed yet shall be kept
-  llvm::DenseMap<Value, Buffer> asides_;           // carried values copied out of the way of their successors
+  mlir::IRMapping mapping_;                         // scalars and arrays of the program to those of the function
+  llvm::DenseMap<Value, Buffer> buffers_;           // kept tensors; arrays
+  llvm::DenseMap<Value, Buffer> destinations_;      // where values that are not computed yet shall be kept
+  llvm::DenseMap<Value, Buffer> asides_;            // carried values copied out of the way of their successors
   llvm::DenseMap<mlir::Operation*, Buffer> panels_; // packed right operands, by their dot
   Value program_id_, workers_;
 
@@ -165,8 +164,8 @@ private:
   std::vector<Level> levels_;
   /// What the open nest's loads fetch ahead of their use.
   enum class Prefetch { Nothing, NextTile, NextRows } prefetch_ = Prefetch::Nothing;
-  size_t nest_level_ = 0; // the level at which the open nest begins: its memory is not read further out
-  mlir::Operation* current_ = nullptr;                 // the program's op that is being lowered
+  size_t nest_level_ = 0;              // the level at which the open nest begins: its memory is not read further out
+  mlir::Operation* current_ = nullptr; // the program's op that is being lowered
   std::map<std::vector<const void*>, Value> computed_; // lanes already evaluated in the open nest
   llvm::DenseMap<mlir::Attribute, Value> constants_;   // in the entry block
 };

@@ -1,9 +1,10 @@
 #include "backends/cpu/loops_to_llvm.h"
 
 #include "backends/cpu/function_emitter.h"
-#include "support/error.h"
 
+#include "backends/cpu/debug_locations.h"
 #include "mlir/IR/BuiltinOps.h"
+
 #include "llvm/IR/Attributes.h"
 #include "llvm/IR/IntrinsicsX86.h"
 #include "llvm/Support/MathExtras.h"
@@ -42,8 +43,10 @@ public:
   }
 
   // Returns the bytes of scratch.
-  int64_t emit() {
-    llvm::Function* inner = emit_inner();
+  int64_t emit(DebugLocations* locations) {
+    emitter_.set_debug_locations(locations);
+    llvm::Function* inner = emit_inner(locations);
+    builder_.SetCurrentDebugLocation(llvm::DebugLoc());
     emit_outer(inner);
     return scratch_bytes_;
   }
@@ -79,7 +82,7 @@ private:
   unsigned argument_count() { return kernel_.getNumArguments() - kRangeArguments; }
 
   // Parameters: the kernel's arguments, the scratch buffers, the runtime table.
-  llvm::Function* emit_inner() {
+  llvm::Function* emit_inner(DebugLocations* locations) {
     llvm::SmallVector<llvm::Type*> types;
     for (mlir::BlockArgument argument : kernel_.getArguments())
       types.push_back(emitter_.type(argument.getType(), kernel_));
@@ -89,6 +92,7 @@ private:
                                          llvm::Function::InternalLinkage, kernel_.getName() + ".programs", module_);
     inner->addFnAttrs(attributes_);
     inner->addFnAttr(llvm::Attribute::NoInline);
+    if (locations) locations->enter(inner, kernel_.getLoc());
 
     unsigned position = 0;
     for (mlir::BlockArgument argument : kernel_.getArguments()) {
@@ -190,13 +194,16 @@ private:
 
 } // namespace
 
-EmittedKernel emit_llvm(mlir::func::FuncOp kernel, const CpuTarget& target) {
+EmittedKernel emit_llvm(mlir::func::FuncOp kernel, const CpuTarget& target, SourceLines lines) {
   EmittedKernel emitted;
   emitted.context = std::make_unique<llvm::LLVMContext>();
   emitted.entry = kernel.getName().str();
   emitted.module = std::make_unique<llvm::Module>(emitted.entry, *emitted.context);
   emitted.module->setTargetTriple(target.triple);
-  emitted.scratch_bytes = KernelEmitter(kernel, target, *emitted.module).emit();
+  std::optional<DebugLocations> locations;
+  if (lines == SourceLines::Keep) locations.emplace(*emitted.module);
+  emitted.scratch_bytes = KernelEmitter(kernel, target, *emitted.module).emit(locations ? &*locations : nullptr);
+  if (locations) locations->finish();
   return emitted;
 }
 

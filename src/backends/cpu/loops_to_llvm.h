@@ -57,7 +57,10 @@ struct EmittedKernel {
   int64_t scratch_bytes; // what a worker must provide, 64-byte aligned
 };
 
+// Whether the LLVM IR knows which of the user's source lines an instruction comes from.
+enum class SourceLines { Drop, Keep };
+
 // Throws Error for an op outside the set above. `kernel` has been verified.
-EmittedKernel emit_llvm(mlir::func::FuncOp kernel, const CpuTarget& target);
+EmittedKernel emit_llvm(mlir::func::FuncOp kernel, const CpuTarget& target, SourceLines lines = SourceLines::Drop);
 
 } // namespace tilewright::cpu

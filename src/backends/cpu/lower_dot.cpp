@@ -1,10 +1,10 @@
 // tile.dot as a register-blocked matrix product over packed operands.
 //
 // The right operand is packed into panels [n / NR][k][NR], NR columns wide, so that the microkernel reads it front to
-// back; one that lies along k in memory is transposed in registers, a square of lanes at a time. The left operand stays as
-// it is, in an array or in scratch: the microkernel broadcasts one value of each of MR rows. The
-// accumulator lies in scratch with room for whole register tiles, so that there is one microkernel and no edge copy of
-// it; only packing, and what reads the result, knows where the lanes end.
+// back; one that lies along k in memory is transposed in registers, a square of lanes at a time. The left operand stays
+// as it is, in an array or in scratch: the microkernel broadcasts one value of each of MR rows. The accumulator lies in
+// scratch with room for whole register tiles, so that there is one microkernel and no edge copy of it; only packing,
+// and what reads the result, knows where the lanes end.
 //
 //   for each panel of NR columns        stays in the first-level cache
 //     for each block of MR rows
@@ -170,7 +170,8 @@ void LoopLowering::microkernel(DotOp dot, const DotShape& shape, ArrayRef<Lanes>
     for (int64_t vector = 0; vector < shape.vectors; ++vector)
       start.push_back(from_zero ? broadcast_to(constant(b_.getZeroAttr(shape.element), loc), shape.lanes)
                                 : read(accumulators, result_at(row, vector), {}));
-  // Where the left operand's rows begin. In an array, rows past the end repeat the last one: nobody reads their results.
+  // Where the left operand's rows begin. In an array, rows past the end repeat the last one: nobody reads their
+  // results.
   auto [left, transposed] = StoragePlan::look_through_transpose(dot.getA());
   auto kept = buffers_.find(left);
   SmallVector<Value> rows;
@@ -191,29 +192,32 @@ void LoopLowering::microkernel(DotOp dot, const DotShape& shape, ArrayRef<Lanes>
   };
   SmallVector<Value> sums;
   restore_innermost();
-  loop(index(0), to_value(shape.k.bound), 1, start, [&](Value k, ValueRange carried) {
-    SmallVector<Value> columns, next;
-    for (int64_t vector = 0; vector < shape.vectors; ++vector) {
-      SmallVector<Lanes> at(batch);
-      at.append({{panel}, {k}, {index(vector * shape.lanes), shape.lanes}});
-      columns.push_back(read(panels, at, {}));
-    }
-    for (int64_t row = 0; row < shape.rows; ++row) {
-      Value value = broadcast_to(convert(left_value(rows[row], k), shape.element), shape.lanes);
-      for (int64_t vector = 0; vector < shape.vectors; ++vector) {
-        Value sum = carried[row * shape.vectors + vector], column = columns[vector];
-        if (isa<FloatType>(shape.element) && shape.lanes > 1) {
-          next.push_back(make<vector::FMAOp>(loc, {value, column, sum}, value, column, sum));
-        } else if (isa<FloatType>(shape.element)) {
-          next.push_back(make<math::FmaOp>(loc, {value, column, sum}, value, column, sum));
-        } else {
-          Value product = make<arith::MulIOp>(loc, {value, column}, value, column);
-          next.push_back(make<arith::AddIOp>(loc, {product, sum}, product, sum));
+  loop(
+      index(0), to_value(shape.k.bound), 1, start,
+      [&](Value k, ValueRange carried) {
+        SmallVector<Value> columns, next;
+        for (int64_t vector = 0; vector < shape.vectors; ++vector) {
+          SmallVector<Lanes> at(batch);
+          at.append({{panel}, {k}, {index(vector * shape.lanes), shape.lanes}});
+          columns.push_back(read(panels, at, {}));
         }
-      }
-    }
-    return next;
-  }, &sums);
+        for (int64_t row = 0; row < shape.rows; ++row) {
+          Value value = broadcast_to(convert(left_value(rows[row], k), shape.element), shape.lanes);
+          for (int64_t vector = 0; vector < shape.vectors; ++vector) {
+            Value sum = carried[row * shape.vectors + vector], column = columns[vector];
+            if (isa<FloatType>(shape.element) && shape.lanes > 1) {
+              next.push_back(make<vector::FMAOp>(loc, {value, column, sum}, value, column, sum));
+            } else if (isa<FloatType>(shape.element)) {
+              next.push_back(make<math::FmaOp>(loc, {value, column, sum}, value, column, sum));
+            } else {
+              Value product = make<arith::MulIOp>(loc, {value, column}, value, column);
+              next.push_back(make<arith::AddIOp>(loc, {product, sum}, product, sum));
+            }
+          }
+        }
+        return next;
+      },
+      &sums);
   for (int64_t row = 0; row < shape.rows; ++row)
     for (int64_t vector = 0; vector < shape.vectors; ++vector)
       write(accumulators, result_at(row, vector), sums[row * shape.vectors + vector], false);
@@ -222,7 +226,8 @@ void LoopLowering::microkernel(DotOp dot, const DotShape& shape, ArrayRef<Lanes>
 // True for a splat of zero, from which accumulators start without being read.
 static bool is_zero(Value value) {
   auto splat = value.getDefiningOp<SplatOp>();
-  auto constant = splat ? splat.getScalar().getDefiningOp<arith::ConstantOp>() : value.getDefiningOp<arith::ConstantOp>();
+  auto constant =
+      splat ? splat.getScalar().getDefiningOp<arith::ConstantOp>() : value.getDefiningOp<arith::ConstantOp>();
   if (!constant) return false;
   Attribute attribute = constant.getValue();
   if (auto elements = dyn_cast<SplatElementsAttr>(attribute)) attribute = elements.getSplatValue<Attribute>();

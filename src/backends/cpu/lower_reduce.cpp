@@ -1,5 +1,5 @@
-// Reductions: vectors along a reduced dimension with several accumulators, or across rows where the contiguous dimension
-// is kept.
+// Reductions: vectors along a reduced dimension with several accumulators, or across rows where the contiguous
+// dimension is kept.
 #include "backends/cpu/loop_lowering.h"
 
 using namespace mlir;
@@ -114,7 +114,8 @@ Value LoopLowering::reduce_along_vector(ReduceOp reduce, ArrayRef<Lanes> outer, 
       return combine(kind, start, value, loc);
     }
     NestDim dim = dims[vector_dim];
-    int64_t accumulators = dim.extent >= 2 * kUnrolledVectors * lanes ? kUnrolledVectors : 1, step = accumulators * lanes;
+    int64_t accumulators = dim.extent >= 2 * kUnrolledVectors * lanes ? kUnrolledVectors : 1,
+            step = accumulators * lanes;
     Value count = to_value(dim.bound), unrolled_end, total = start;
     if (!dim.bound.value) {
       unrolled_end = index(dim.bound.number / step * step);
@@ -125,18 +126,22 @@ Value LoopLowering::reduce_along_vector(ReduceOp reduce, ArrayRef<Lanes> outer, 
     if (dim.bound.value || dim.bound.number >= step) {
       SmallVector<Value> starts(accumulators, neutral), results;
       starts[0] = start;
-      loop(index(0), unrolled_end, step, starts, [&](Value begin, ValueRange carried) {
-        SmallVector<Value> next;
-        for (int64_t i = 0; i < accumulators; ++i) {
-          Value value = term({add(begin, i * lanes), lanes, {}, dim.bound});
-          restore_innermost();
-          next.push_back(combine(kind, carried[i], value, loc));
-        }
-        return next;
-      }, &results);
+      loop(
+          index(0), unrolled_end, step, starts,
+          [&](Value begin, ValueRange carried) {
+            SmallVector<Value> next;
+            for (int64_t i = 0; i < accumulators; ++i) {
+              Value value = term({add(begin, i * lanes), lanes, {}, dim.bound});
+              restore_innermost();
+              next.push_back(combine(kind, carried[i], value, loc));
+            }
+            return next;
+          },
+          &results);
       while (results.size() > 1) {
         SmallVector<Value> halves;
-        for (size_t i = 0; i + 1 < results.size(); i += 2) halves.push_back(combine(kind, results[i], results[i + 1], loc));
+        for (size_t i = 0; i + 1 < results.size(); i += 2)
+          halves.push_back(combine(kind, results[i], results[i + 1], loc));
         results = halves;
       }
       total = results[0];
@@ -164,10 +169,11 @@ Value LoopLowering::reduce_along_vector(ReduceOp reduce, ArrayRef<Lanes> outer, 
       at[dim] = {index(0), 1, {}, dims[dim].bound};
       return walk(dim + 1, start);
     }
-    return loop(index(0), to_value(dims[dim].bound), 1, start, [&](Value begin, ValueRange carried) -> SmallVector<Value> {
-      at[dim] = {begin, 1, {}, dims[dim].bound};
-      return {walk(dim + 1, carried[0])};
-    });
+    return loop(index(0), to_value(dims[dim].bound), 1, start,
+                [&](Value begin, ValueRange carried) -> SmallVector<Value> {
+                  at[dim] = {begin, 1, {}, dims[dim].bound};
+                  return {walk(dim + 1, carried[0])};
+                });
   };
   restore_innermost();
   Value total = walk(0, neutral);
@@ -190,10 +196,11 @@ Value LoopLowering::reduce_across(ReduceOp reduce, ArrayRef<Lanes> outer, ArrayR
       return combine(reduce.getKind(), start, value, loc);
     }
     if (dims[dim].walked) return walk(dim + 1, start);
-    return loop(index(0), to_value(dims[dim].bound), 1, start, [&](Value begin, ValueRange carried) -> SmallVector<Value> {
-      at[dim] = {begin, 1, {}, dims[dim].bound};
-      return {walk(dim + 1, carried[0])};
-    });
+    return loop(index(0), to_value(dims[dim].bound), 1, start,
+                [&](Value begin, ValueRange carried) -> SmallVector<Value> {
+                  at[dim] = {begin, 1, {}, dims[dim].bound};
+                  return {walk(dim + 1, carried[0])};
+                });
   };
   restore_innermost();
   return walk(0, neutral);

@@ -28,7 +28,8 @@ func::FuncOp LoopLowering::make_function(ModuleOp module) {
   Block* entry = function.addEntryBlock();
   for (auto [i, argument] : llvm::enumerate(program_.getBody().getArguments())) {
     Value lowered = entry->getArgument(i);
-    if (StringRef name = program_.argument_name(i); !name.empty()) function.setArgAttr(i, "tile.name", b_.getStringAttr(name));
+    if (StringRef name = program_.argument_name(i); !name.empty())
+      function.setArgAttr(i, "tile.name", b_.getStringAttr(name));
     if (auto array = dyn_cast<ArrayType>(argument.getType())) {
       buffers_[argument] = array_buffer(lowered, array);
       function.setArgAttr(i, "tile.alignment", b_.getI64IntegerAttr(array.known_alignment()));
@@ -196,20 +197,22 @@ LogicalResult LoopLowering::lower_for(scf::ForOp op) {
   if (!step) return op.emitError("the cpu backend needs loops of a constant step");
   LogicalResult lowered = success();
   SmallVector<Value> results;
-  loop(mapping_.lookup(op.getLowerBound()), mapping_.lookup(op.getUpperBound()), step.value(), scalars,
-       [&](Value variable, ValueRange carried) {
-         mapping_.map(op.getInductionVar(), variable);
-         for (unsigned i = 0, next = 0; i < op.getNumRegionIterArgs(); ++i)
-           if (Value argument = op.getRegionIterArg(i); !isa<RankedTensorType>(argument.getType()))
-             mapping_.map(argument, carried[next++]);
-         lowered = lower_block(*op.getBody());
-         if (succeeded(lowered)) carry_on(op, yield);
-         SmallVector<Value> next;
-         for (Value value : yield.getOperands())
-           if (!isa<RankedTensorType>(value.getType())) next.push_back(succeeded(lowered) ? mapping_.lookup(value) : carried[next.size()]);
-         return next;
-       },
-       &results);
+  loop(
+      mapping_.lookup(op.getLowerBound()), mapping_.lookup(op.getUpperBound()), step.value(), scalars,
+      [&](Value variable, ValueRange carried) {
+        mapping_.map(op.getInductionVar(), variable);
+        for (unsigned i = 0, next = 0; i < op.getNumRegionIterArgs(); ++i)
+          if (Value argument = op.getRegionIterArg(i); !isa<RankedTensorType>(argument.getType()))
+            mapping_.map(argument, carried[next++]);
+        lowered = lower_block(*op.getBody());
+        if (succeeded(lowered)) carry_on(op, yield);
+        SmallVector<Value> next;
+        for (Value value : yield.getOperands())
+          if (!isa<RankedTensorType>(value.getType()))
+            next.push_back(succeeded(lowered) ? mapping_.lookup(value) : carried[next.size()]);
+        return next;
+      },
+      &results);
   unsigned next = 0;
   for (auto [argument, result] : llvm::zip(op.getRegionIterArgs(), op.getResults())) {
     if (isa<RankedTensorType>(result.getType()))

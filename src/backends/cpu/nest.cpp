@@ -206,8 +206,7 @@ void LoopLowering::score(Value value, SmallVector<int> dims, SmallVectorImpl<int
   auto favour = [&](int dim, int weight) {
     if (dim >= 0) scores[dim] += weight;
   };
-  if (auto buffer = buffers_.find(value); buffer != buffers_.end())
-    return favour(dims[buffer->second.order.back()], 2);
+  if (auto buffer = buffers_.find(value); buffer != buffers_.end()) return favour(dims[buffer->second.order.back()], 2);
   Operation* op = value.getDefiningOp();
   if (!op || depth > 8 || !is_inlinable(op) || !isa<RankedTensorType>(value.getType())) return;
   if (auto load = dyn_cast<LoadOp>(op)) {

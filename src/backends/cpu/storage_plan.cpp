@@ -151,11 +151,12 @@ bool StoragePlan::must_keep(Value value, ArrayRef<Site> sites) const {
   return false;
 }
 
-// The number of the last op before which `site` may still compute a value defined by `definition`: its own, or the end of
-// the outermost loop around it that the definition is not in.
+// The number of the last op before which `site` may still compute a value defined by `definition`: its own, or the end
+// of the outermost loop around it that the definition is not in.
 unsigned StoragePlan::last_number(Operation* site, Operation* definition) const {
   Operation* outermost = nullptr;
-  for (Operation* parent = site->getParentOp(); parent && !parent->isAncestor(definition); parent = parent->getParentOp())
+  for (Operation* parent = site->getParentOp(); parent && !parent->isAncestor(definition);
+       parent = parent->getParentOp())
     outermost = parent;
   if (!outermost) return numbers_.find(site)->second;
   unsigned last = numbers_.find(site)->second;

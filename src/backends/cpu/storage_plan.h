@@ -1,8 +1,9 @@
 // Which values of a program are kept in scratch, and which are computed where they are used.
 //
-// Some values must be kept: results of reductions and dots, left operands of dots, what a loop carries. A pointwise value
-// is kept
-//   - where it is expensive (an elementary function, a division) and would be computed more than once: by two consumers,
+// Some values must be kept: results of reductions and dots, left operands of dots, what a loop carries. A pointwise
+// value is kept
+//   - where it is expensive (an elementary function, a division) and would be computed more than once: by two
+//   consumers,
 //     inside a loop that it does not depend on, or for each lane of a dimension it is broadcast along;
 //   - where it reads memory that is overwritten before its last use.
 #pragma once

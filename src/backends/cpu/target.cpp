@@ -1,5 +1,6 @@
 #include "backends/cpu/target.h"
 
+#include "runtime/cpu_info.h"
 #include "support/error.h"
 
 #include "llvm/ADT/StringMap.h"
@@ -9,7 +10,6 @@
 #include "llvm/TargetParser/X86TargetParser.h"
 
 #include <algorithm>
-#include <unistd.h>
 #include <vector>
 
 namespace tilewright::cpu {
@@ -30,16 +30,17 @@ std::string feature_string(const Features& features) {
   return joined;
 }
 
-// What the C library knows of a cache, or a size that no present machine is below.
-int64_t cache_bytes(int name, int64_t fallback) {
-  long bytes = sysconf(name);
-  return bytes > 0 ? bytes : fallback;
-}
-
+// As the kernel tells it. (The C library's sysconf counts the last cache of a whole server, of which a virtual machine
+// sees a slice.) Where nothing is told, sizes that no present machine is below.
 void set_caches(CpuTarget& target) {
-  target.l1_bytes = cache_bytes(_SC_LEVEL1_DCACHE_SIZE, 32 << 10);
-  target.l2_bytes = cache_bytes(_SC_LEVEL2_CACHE_SIZE, 512 << 10);
-  target.l3_bytes = cache_bytes(_SC_LEVEL3_CACHE_SIZE, 0);
+  auto bytes = [](int level, int64_t fallback) {
+    for (const CpuCache& cache : cpu_info().caches)
+      if (cache.level == level) return cache.bytes;
+    return fallback;
+  };
+  target.l1_bytes = bytes(1, 32 << 10);
+  target.l2_bytes = bytes(2, 512 << 10);
+  target.l3_bytes = bytes(3, 0);
 }
 
 void set_vector_unit(CpuTarget& target, const Features& features) {

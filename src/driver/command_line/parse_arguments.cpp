@@ -46,6 +46,21 @@ std::string examples(const Example& example, std::initializer_list<const char*> 
   return text + "\n";
 }
 
+/// Descriptions stand in the help's right column, where CLI11 keeps line ends and, in its older versions, makes none.
+void wrap_descriptions(CLI::App& command) {
+  constexpr size_t kWidth = 66;
+  for (CLI::Option* option : command.get_options()) {
+    std::string text = option->get_description();
+    for (size_t line = 0; text.size() - line > kWidth;) {
+      size_t space = text.rfind(' ', line + kWidth);
+      if (space == std::string::npos || space <= line) break;
+      text[space] = '\n';
+      line = space + 1;
+    }
+    option->description(text);
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // Flags that several commands have
 //===----------------------------------------------------------------------===//
@@ -212,9 +227,12 @@ std::expected<ParsedArguments, int> parse_arguments(std::span<const std::string>
                     compile_bench, example);
 
   std::vector<std::string> commands;
-  for (const CLI::App* command : app.get_subcommands({})) commands.push_back(command->get_name());
+  for (CLI::App* command : app.get_subcommands({})) {
+    commands.push_back(command->get_name());
+    wrap_descriptions(*command);
+  }
   auto refuse = [&](const std::string& message, const std::string& command) {
-    terminal.err << fmt::format("error: {}\n{} {}--help says more.\n", message, program, command);
+    terminal.err << fmt::format("error: {}\n`{} {}--help` says more.\n", message, program, command);
     return std::unexpected(kUsageError);
   };
   if (arguments.size() < 2) {

@@ -41,6 +41,8 @@ OpenBlas load_openblas() {
   return openblas;
 }
 
+std::string trimmed(std::string text) { return text.substr(0, text.find_last_not_of(' ') + 1); }
+
 // A failure is tried again at the next call; a library that was loaded stays.
 const OpenBlas& openblas() {
   static const OpenBlas loaded = load_openblas();
@@ -70,7 +72,7 @@ std::optional<Peer> make_gemm_peer(const RegisteredKernel& kernel, std::span<con
   blas.set_num_threads(num_threads());
   Peer peer;
   peer.name = "openblas";
-  peer.description = fmt::format("{}on {} threads", blas.get_config(), blas.get_num_threads());
+  peer.description = fmt::format("{}, {} threads", trimmed(blas.get_config()), blas.get_num_threads());
   peer.result = Array::empty({x.size(0), y.size(1)}, x.dtype());
   peer.run = x.dtype() == float32 ? make_gemm(blas.sgemm, x, y, peer.result) : make_gemm(blas.dgemm, x, y, peer.result);
   return peer;

@@ -18,12 +18,12 @@ tile.program @loops(%x: !row, %n: index) attributes {programs = 1 : i64} {
     tile.store %v, %x[%i : 10] : tensor<10xf32>, !row
   } {tile.loop = 0 : i64}
   // Ten iterations: twice four in one, and a loop over the two that are left. Both carry on.
-  // CHECK: %[[SUM:.*]] = scf.for %[[I:.*]] = %{{.*}} to %{{.*}} step %{{.*}} iter_args(%[[ACC:.*]] = %{{.*}})
+  // CHECK: %[[SUM:.*]] = scf.for %[[I:.*]] = %{{.*}} to %c80 step %c40{{.*}} iter_args(%{{.*}} = %{{.*}})
   // CHECK: tile.load %{{.*}}[%[[I]] : 10]
   // CHECK-COUNT-3: tile.load
   // CHECK-NOT: tile.load
   // CHECK: }
-  // CHECK: scf.for %{{.*}} iter_args(%{{.*}} = %[[SUM]])
+  // CHECK: scf.for %{{.*}} = %c80 to %c100 step %c10 iter_args(%{{.*}} = %[[SUM]])
   // CHECK-COUNT-1: tile.load
   // CHECK-NOT: tile.load
   %sum = scf.for %i = %zero to %c100 step %block iter_args(%acc = %f0) -> f32 {
@@ -39,14 +39,47 @@ tile.program @loops(%x: !row, %n: index) attributes {programs = 1 : i64} {
   tile.return
 }
 
-// A loop whose length is data.
+// The unrolled loop ends before a partial tile.
+// CHECK-LABEL: tile.program @ragged
+tile.program @ragged(%x: !row) attributes {programs = 1 : i64} {
+  %zero = arith.constant 0 : index
+  %block = arith.constant 10 : index
+  %n = arith.constant 95 : index
+  // CHECK: scf.for %{{.*}} = %{{.*}} to %c80 step %c40
+  // CHECK: scf.for %{{.*}} = %c80 to %c95 step %c10
+  scf.for %i = %zero to %n step %block {
+    %v = tile.load %x[%i : 10] : !row -> tensor<10xf32>
+    tile.store %v, %x[%i : 10] : tensor<10xf32>, !row
+  } {tile.loop = 1 : i64}
+  // Too short, and of just the right length.
+  %short = arith.constant 39 : index
+  %right = arith.constant 40 : index
+  // CHECK: scf.for %{{.*}} = %c0 to %c39 step %c10
+  // CHECK: scf.for %{{.*}} = %c0 to %c40{{.*}} step %c40
+  // CHECK-NOT: scf.for
+  scf.for %i = %zero to %short step %block {
+    %v = tile.load %x[%i : 10] : !row -> tensor<10xf32>
+    tile.store %v, %x[%i : 10] : tensor<10xf32>, !row
+  } {tile.loop = 1 : i64}
+  scf.for %i = %zero to %right step %block {
+    %v = tile.load %x[%i : 10] : !row -> tensor<10xf32>
+    tile.store %v, %x[%i : 10] : tensor<10xf32>, !row
+  } {tile.loop = 1 : i64}
+  tile.return
+}
+
+// A loop whose length is data, and may be negative.
 // CHECK-LABEL: tile.program @data
 tile.program @data(%x: !row, %n: index) attributes {programs = 1 : i64} {
   %zero = arith.constant 0 : index
   %block = arith.constant 10 : index
-  // CHECK: scf.for
+  // CHECK: %[[LENGTH:.*]] = arith.maxsi %{{.*}}, %c0
+  // CHECK: %[[STEPS:.*]] = arith.divui %[[LENGTH]], %[[STRIDE:.*]] :
+  // CHECK: %[[WALKED:.*]] = arith.muli %[[STEPS]], %[[STRIDE]]
+  // CHECK: %[[MIDDLE:.*]] = arith.addi %[[WALKED]], %c0
+  // CHECK: scf.for %{{.*}} = %{{.*}} to %[[MIDDLE]] step
   // CHECK-COUNT-4: tile.load
-  // CHECK: scf.for
+  // CHECK: scf.for %{{.*}} = %[[MIDDLE]] to %{{.*}} step %c10
   // CHECK-COUNT-1: tile.load
   // CHECK-NOT: tile.load
   scf.for %i = %zero to %n step %block {

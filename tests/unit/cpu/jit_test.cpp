@@ -81,6 +81,24 @@ TEST(Jit, texts_show_the_kernel) {
   EXPECT_NE(assembly.find("kernel:"), std::string::npos);
 }
 
+TEST(Jit, texts_name_source_lines_where_they_are_kept) {
+  LoopsText text(loops_function("%x: memref<4xf32>, ", R"(
+    %c0 = arith.constant 0 : index
+    %a = memref.load %x[%c0] : memref<4xf32> loc("model.cpp":5:3)
+    %b = arith.mulf %a, %a : f32 loc("model.cpp":6:8)
+    %c = arith.addf %b, %a : f32 loc(fused["callsite", "other.h":7:1])
+    memref.store %c, %x[%c0] : memref<4xf32> loc("model.cpp":8:3))"));
+  for (auto to_text : {llvm_text, assembly_text}) {
+    std::string shown = to_text(emit_llvm(text.function(), host_target(), SourceLines::Keep), host_target());
+    for (const char* place : {" model.cpp:5\n", " other.h:7\n", " model.cpp:8\n"})
+      EXPECT_NE(shown.find(place), std::string::npos) << place << "in\n" << shown;
+    EXPECT_EQ(shown.find("!dbg"), std::string::npos);
+    EXPECT_EQ(shown.find(".debug_"), std::string::npos);
+    std::string bare = to_text(emit_llvm(text.function(), host_target()), host_target());
+    EXPECT_EQ(bare.find("model.cpp"), std::string::npos);
+  }
+}
+
 TEST(Jit, assembly_uses_the_targets_own_vectors) {
   for (const CpuTarget& target : runnable_targets()) {
     LoopsText text(add_kernel(1));

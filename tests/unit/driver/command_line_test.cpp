@@ -55,8 +55,8 @@ RegisteredKernel describe_mistaken() {
   return registered;
 }
 
-TILEWRIGHT_REGISTER(doubled, describe_doubled())
-TILEWRIGHT_REGISTER(mistaken, describe_mistaken())
+TILEWRIGHT_REGISTER(doubled) = describe_doubled();
+TILEWRIGHT_REGISTER(mistaken) = describe_mistaken();
 
 struct Reply {
   int status;
@@ -101,13 +101,13 @@ TEST_F(CommandLine, without_a_command_says_what_there_is) {
 TEST_F(CommandLine, unknown_command_suggests_the_nearest) {
   Reply reply = type({"tunne"});
   EXPECT_EQ(reply.status, 2);
-  EXPECT_EQ(reply.err, "error: there is no command \"tunne\"; did you mean tune?\nmine --help says more.\n");
+  EXPECT_EQ(reply.err, "error: there is no command \"tunne\"; did you mean tune?\n`mine --help` says more.\n");
 }
 
 TEST_F(CommandLine, unknown_flag_suggests_the_nearest) {
   Reply reply = type({"tune", "doubled", "--budgte", "3"});
   EXPECT_EQ(reply.status, 2);
-  EXPECT_EQ(reply.err, "error: tune does not take --budgte; did you mean --budget?\nmine tune --help says more.\n");
+  EXPECT_EQ(reply.err, "error: tune does not take --budgte; did you mean --budget?\n`mine tune --help` says more.\n");
 }
 
 TEST_F(CommandLine, value_that_is_no_number_is_refused) {

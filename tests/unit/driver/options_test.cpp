@@ -82,8 +82,8 @@ TEST(options, range_unroll_factors) {
 }
 
 TEST(options, every_one_that_is_offered_is_tested_here) {
-  std::set<std::string> tested{"block_sizes",   "loop_orders",  "reduction_loops",
-                               "pid_type",      "l2_groupings", "range_unroll_factors"};
+  std::set<std::string> tested{"block_sizes", "loop_orders",  "reduction_loops",
+                               "pid_type",    "l2_groupings", "range_unroll_factors"};
   for (const CallUnderTest& test : {matmul_call(), centre_call()})
     for (const tw::ConfigOptionSpec& option : test.specialisation().spec.options)
       EXPECT_TRUE(tested.contains(option.name)) << option.name;

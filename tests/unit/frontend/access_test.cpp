@@ -179,27 +179,27 @@ TEST(AccessErrors, name_rank_and_range) {
   int line = 0;
   auto too_many = tw::kernel("k", [&](tw::Tensor x) {
     for (auto tile : tw::tile(x.size(0))) {
-      line = __LINE__;
+      line = __LINE__ + 1;
       x[tile, 0, 0] = 1;
     }
   });
   EXPECT_ERROR_AT(line, "3 subscripts for a tensor of rank 2", trace_of(too_many, kMatrix));
   auto out_of_range = tw::kernel("k", [&](tw::Tensor x) {
     for (auto tile : tw::tile(x.size(0))) {
-      line = __LINE__;
+      line = __LINE__ + 1;
       x[tile, 0] = x[tile, -33];
     }
   });
   EXPECT_ERROR_AT(line, "index -33 is out of range for dimension 1 of size 32", trace_of(out_of_range, kMatrix));
   auto rank = tw::kernel("k", [&](tw::Tensor x) {
-    line = __LINE__;
+    line = __LINE__ + 1;
     auto [m, n, k] = x.sizes<3>();
     for (auto tile : tw::tile(m)) x[tile] = 1;
   });
   EXPECT_ERROR_AT(line, "sizes<3>() of a tensor of rank 2; the kernel was called with an array of 2 dimensions",
                   trace_of(rank, kMatrix));
   auto dim = tw::kernel("k", [&](tw::Tensor x) {
-    line = __LINE__;
+    line = __LINE__ + 1;
     for (auto tile : tw::tile(x.size(2))) x[tile] = 1;
   });
   EXPECT_ERROR_AT(line, "there is no dimension 2 in a tensor of rank 2", trace_of(dim, kMatrix));
@@ -209,18 +209,18 @@ TEST(AccessErrors, index_tensors_are_refused_by_name) {
   int line = 0;
   auto kernel = tw::kernel("k", [&](tw::Tensor x) {
     for (auto tile : tw::tile(x.size(0))) {
-      line = __LINE__;
+      line = __LINE__ + 1;
       x[tile, 0] = x[tile.index() + 1, 0];
     }
   });
   EXPECT_ERROR_AT(line,
                   "index tensors are not supported yet: a subscript is a tile, tw::_, or an integer, found int32[tile "
                   "of line " +
-                      std::to_string(line - 1) + "]",
+                      std::to_string(line - 2) + "]",
                   trace_of(kernel, kMatrix));
   auto fraction = tw::kernel("k", [&](tw::Tensor x) {
     for (auto tile : tw::tile(x.size(0))) {
-      line = __LINE__;
+      line = __LINE__ + 1;
       x[tile, 0] = x[tile, x[0, 0]];
     }
   });
@@ -231,29 +231,29 @@ TEST(AccessErrors, stored_values_fit_their_block) {
   int line = 0;
   auto scalar = tw::kernel("k", [&](tw::Tensor x) {
     for (auto tile : tw::tile(x.size(0))) {
-      line = __LINE__;
+      line = __LINE__ + 1;
       x[0, 0] = x[tile, 1];
     }
   });
   EXPECT_ERROR_AT(line,
-                  "float32[tile of line " + std::to_string(line - 1) + "] does not fit into one element of a tensor",
+                  "float32[tile of line " + std::to_string(line - 2) + "] does not fit into one element of a tensor",
                   trace_of(scalar, kMatrix));
   auto other_tile = tw::kernel("k", [&](tw::Tensor x) {
     for (auto tile : tw::tile(x.size(0)))
       for (auto inner : tw::tile(x.size(1))) {
-        line = __LINE__;
+        line = __LINE__ + 1;
         x[tile, inner] = x[tile, tw::_];
       }
   });
   EXPECT_ERROR_AT(line,
-                  "float32[tile of line " + std::to_string(line - 2) +
+                  "float32[tile of line " + std::to_string(line - 3) +
                       ", 32] does not fit into a block of shape [tile "
                       "of line " +
-                      std::to_string(line - 2) + ", tile of line " + std::to_string(line - 1) + "]",
+                      std::to_string(line - 3) + ", tile of line " + std::to_string(line - 2) + "]",
                   trace_of(other_tile, kMatrix));
   auto repeated = tw::kernel("k", [&](tw::Tensor x, tw::Tensor out) {
     for (auto tile : tw::tile(x.size(0))) {
-      line = __LINE__;
+      line = __LINE__ + 1;
       out[tile] = x[tile, 0];
     }
   });
@@ -264,7 +264,7 @@ TEST(AccessErrors, stored_values_fit_their_block) {
 TEST(AccessErrors, memory_is_reached_in_tile_loops_only) {
   int line = 0;
   auto kernel = tw::kernel("k", [&](tw::Tensor x) {
-    line = __LINE__;
+    line = __LINE__ + 1;
     auto value = x[0, 0];
     for (auto tile : tw::tile(x.size(0))) x[tile, 0] = value;
   });

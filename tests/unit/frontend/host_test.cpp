@@ -51,7 +51,7 @@ TEST(Checks, are_recorded_and_hold_now) {
   int line = 0;
   auto kernel = tw::kernel("k", [&](tw::Tensor x, tw::Tensor y) {
     auto m = x.size(0);
-    line = __LINE__;
+    line = __LINE__ + 1;
     tw::check(m == y.size(0), "x has {} rows and y {}", m, y.size(0));
     tw::check(m == m, "never");
     tw::check(true, "never");
@@ -67,7 +67,7 @@ TEST(Checks, belong_before_the_loop) {
   int line = 0;
   auto inside = tw::kernel("k", [&](tw::Tensor x) {
     for (auto tile : tw::tile(x.size(0))) {
-      line = __LINE__;
+      line = __LINE__ + 1;
       tw::check(x.size(0) > 1, "small");
       x[tile, 0] = 1;
     }
@@ -75,13 +75,13 @@ TEST(Checks, belong_before_the_loop) {
   EXPECT_ERROR_AT(line, "tw::check is host work: it belongs before the outermost tile loop", trace_of(inside, kMatrix));
   auto after = tw::kernel("k", [&](tw::Tensor x) {
     for (auto tile : tw::tile(x.size(0))) x[tile, 0] = 1;
-    line = __LINE__;
+    line = __LINE__ + 1;
     auto out = tw::empty_like(x);
     return out;
   });
   EXPECT_ERROR_AT(line, "tw::empty_like stands after the tile loop: it belongs before it", trace_of(after, kMatrix));
   auto message = tw::kernel("k", [&](tw::Tensor x) {
-    line = __LINE__;
+    line = __LINE__ + 1;
     tw::check(x.size(0) > 1, "found {}");
     for (auto tile : tw::tile(x.size(0))) x[tile, 0] = 1;
   });
@@ -91,7 +91,7 @@ TEST(Checks, belong_before_the_loop) {
 TEST(Allocation, is_host_work) {
   int line = 0;
   auto kernel = tw::kernel("k", [&](tw::Tensor x) {
-    line = __LINE__;
+    line = __LINE__ + 1;
     auto out = tw::zeros({x.size(0)});
     for (auto tile : tw::tile(x.size(0))) x[tile, 0] = out;
   });
@@ -100,7 +100,7 @@ TEST(Allocation, is_host_work) {
                   "allocates a tensor, and the loop fills it",
                   trace_of(kernel, kMatrix));
   auto negative = tw::kernel("k", [&](tw::Tensor x) {
-    line = __LINE__;
+    line = __LINE__ + 1;
     auto out = tw::empty({x.size(1) - x.size(0)});
     for (auto tile : tw::tile(x.size(0))) out[tile] = 1;
   });
@@ -162,7 +162,7 @@ TEST(Kernels, cannot_call_kernels) {
   tw::Array data = tw::Array::empty({7});
   int line = 0;
   auto outer = tw::kernel("outer", [&](tw::Tensor x) {
-    line = __LINE__;
+    line = __LINE__ + 1;
     inner(data);
     for (auto tile : tw::tile(x.size(0))) x[tile] = 1;
   });

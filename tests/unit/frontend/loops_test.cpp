@@ -177,16 +177,16 @@ TEST(CarriedValues, keep_their_dtype) {
     for (auto tile : tw::tile(x.size(0))) {
       auto total = tw::zeros({tile}, tw::int32);
       for (auto j : tw::grid(4)) {
-        line = __LINE__;
+        line = __LINE__ + 1;
         total += x[tile, j];
       }
       x[tile, 0] = total;
     }
   });
   EXPECT_ERROR_AT(line,
-                  "a value that the tile loop of line " + std::to_string(line - 1) +
-                      " carries on changes from int32[tile of line " + std::to_string(line - 3) + "] (line " +
-                      std::to_string(line - 2) + ") to float32[tile of line " + std::to_string(line - 3) +
+                  "a value that the tile loop of line " + std::to_string(line - 2) +
+                      " carries on changes from int32[tile of line " + std::to_string(line - 4) + "] (line " +
+                      std::to_string(line - 3) + ") to float32[tile of line " + std::to_string(line - 4) +
                       "]; it must keep its dtype and shape: convert it with .to(tw::int32)",
                   trace_of(kernel, kMatrix));
 }
@@ -197,16 +197,16 @@ TEST(CarriedValues, keep_their_shape) {
     for (auto tile : tw::tile(x.size(0))) {
       auto total = tw::full({}, 0.0);
       for (auto j : tw::grid(4)) {
-        line = __LINE__;
+        line = __LINE__ + 1;
         total = total + x[tile, j];
       }
       x[tile, 0] = total;
     }
   });
   EXPECT_ERROR_AT(line,
-                  "a value that the tile loop of line " + std::to_string(line - 1) +
-                      " carries on changes from float32 scalar (line " + std::to_string(line - 2) +
-                      ") to float32[tile of line " + std::to_string(line - 3) +
+                  "a value that the tile loop of line " + std::to_string(line - 2) +
+                      " carries on changes from float32 scalar (line " + std::to_string(line - 3) +
+                      ") to float32[tile of line " + std::to_string(line - 4) +
                       "]; it must keep its dtype and shape: begin with a value of the final shape, as from tw::zeros, "
                       "or use another variable",
                   trace_of(kernel, kMatrix));
@@ -231,7 +231,7 @@ TEST(LeavingLoops, break_is_an_error) {
   int line = 0;
   auto kernel = tw::kernel("k", [&](tw::Tensor x) {
     for (auto tile : tw::tile(x.size(0))) {
-      line = __LINE__;
+      line = __LINE__ + 1;
       for (auto i : tw::grid(3)) {
         x[tile] = i;
         break;
@@ -287,7 +287,7 @@ TEST(LeavingLoops, what_belongs_to_a_loop_ends_with_it) {
     for (auto tile : tw::tile(x.size(0))) {
       tw::Value last;
       for (auto i : tw::grid(3)) last = x[tile] * i;
-      line = __LINE__;
+      line = __LINE__ + 1;
       x[tile] = last;
     }
   });
@@ -299,7 +299,7 @@ TEST(LeavingLoops, what_belongs_to_a_loop_ends_with_it) {
     for (auto outer : tw::tile(x.size(0))) {
       tw::Tile last;
       for (auto inner : tw::tile(3)) last = inner;
-      line = __LINE__;
+      line = __LINE__ + 1;
       x[last] = 1;
     }
   });
@@ -311,7 +311,7 @@ TEST(LeavingLoops, a_value_without_a_value_cannot_be_used) {
   auto kernel = tw::kernel("k", [&](tw::Tensor x) {
     for (auto tile : tw::tile(x.size(0))) {
       tw::Value nothing;
-      line = __LINE__;
+      line = __LINE__ + 1;
       x[tile] = nothing + 1;
     }
   });
@@ -326,12 +326,12 @@ TEST(OutermostLoops, there_is_exactly_one) {
   int line = 0;
   auto two = tw::kernel("k", [&](tw::Tensor x) {
     for (auto tile : tw::tile(x.size(0))) x[tile] = 1;
-    line = __LINE__;
+    line = __LINE__ + 1;
     for (auto tile : tw::tile(x.size(0))) x[tile] = 1;
   });
   EXPECT_ERROR_AT(line, "a second outermost tile loop is not supported yet; make it a kernel of its own",
                   trace_of(two, kVector));
-  line = __LINE__;
+  line = __LINE__ + 1;
   auto none = tw::kernel("idle", [](tw::Tensor x) { return x; });
   EXPECT_ERROR_AT(line,
                   "kernel idle has no tile loop; a kernel has one outermost loop, as in for (auto tile : tw::tile(n))",
@@ -341,7 +341,7 @@ TEST(OutermostLoops, there_is_exactly_one) {
 TEST(OutermostLoops, have_bounds_that_the_host_knows) {
   int line = 0;
   auto kernel = tw::kernel("k", [&](tw::Tensor x, tw::Scalar<int64_t> n) {
-    line = __LINE__;
+    line = __LINE__ + 1;
     for (auto tile : tw::tile(n)) x[tile] = 1;
   });
   EXPECT_ERROR_AT(line, "the bounds of the outermost tile loop must be sizes or plain numbers, not run-time numbers",
@@ -351,17 +351,17 @@ TEST(OutermostLoops, have_bounds_that_the_host_knows) {
 TEST(OutermostLoops, a_bound_is_an_integer) {
   int line = 0;
   auto kernel = tw::kernel("k", [&](tw::Tensor x) {
-    line = __LINE__;
+    line = __LINE__ + 1;
     for (auto tile : tw::tile(2.5)) x[tile] = 1;
   });
   EXPECT_ERROR_AT(line, "a bound of a tile loop must be an integer, found the number 2.5", trace_of(kernel, kVector));
   auto sizes = tw::kernel("k", [&](tw::Tensor x) {
-    line = __LINE__;
+    line = __LINE__ + 1;
     for (auto tile : tw::tile(4, tw::block_size({4, 4}))) x[tile] = 1;
   });
   EXPECT_ERROR_AT(line, "2 block sizes for a tile loop over 1 dimensions", trace_of(sizes, kVector));
   auto zero = tw::kernel("k", [&](tw::Tensor x) {
-    line = __LINE__;
+    line = __LINE__ + 1;
     for (auto tile : tw::tile(4, tw::block_size(0))) x[tile] = 1;
   });
   EXPECT_ERROR_AT(line, "a block size must be at least 1, found 0", trace_of(zero, kVector));
@@ -371,7 +371,7 @@ TEST(OutermostLoops, a_range_is_walked_once) {
   int line = 0;
   auto kernel = tw::kernel("k", [&](tw::Tensor x) {
     for (auto tile : tw::tile(x.size(0))) {
-      line = __LINE__;
+      line = __LINE__ + 1;
       auto range = tw::tile(3);
       for (auto inner : range) x[inner] = 1;
       for (auto inner : range) x[inner] = 2;

@@ -178,18 +178,18 @@ TEST(PointwiseErrors, shapes_that_do_not_agree) {
   auto rows = tw::kernel("k", [&](tw::Tensor x, tw::Tensor y) {
     for (auto tile : tw::tile(x.size(0)))
       for (auto inner : tw::tile(y.size(1))) {
-        line = __LINE__;
+        line = __LINE__ + 1;
         x[tile] = x[tile] + y[inner, 0];
       }
   });
   std::string found = error_of([&] { trace_of(rows, kFloats, kMatrix); }).message;
-  EXPECT_EQ(found, "the shapes of + do not agree: float32[tile of line " + std::to_string(line - 2) +
-                       "] and float32[tile of line " + std::to_string(line - 1) +
+  EXPECT_EQ(found, "the shapes of + do not agree: float32[tile of line " + std::to_string(line - 3) +
+                       "] and float32[tile of line " + std::to_string(line - 2) +
                        "]. Only what is indexed by the same tile fits together; tw::none inserts a dimension that "
                        "repeats");
   auto whole = tw::kernel("k", [&](tw::Tensor x, tw::Tensor y) {
     for (auto tile : tw::tile(x.size(0))) {
-      line = __LINE__;
+      line = __LINE__ + 1;
       x[tile] = (x[tw::_] + y[0, tw::_]).sum();
     }
   });
@@ -201,12 +201,12 @@ TEST(PointwiseErrors, two_dimensions_of_one_loop_are_told_apart) {
   int line = 0;
   auto kernel = tw::kernel("k", [&](tw::Tensor x) {
     for (auto [tile_m, tile_n] : tw::tile({x.size(0), x.size(1)})) {
-      line = __LINE__;
+      line = __LINE__ + 1;
       x[tile_m, tile_n] = x[tile_m, 0] + x[tile_m, tile_n];
     }
   });
   tw::testing::UserError error = error_of([&] { trace_of(kernel, kMatrix); });
-  std::string at = std::to_string(line - 1);
+  std::string at = std::to_string(line - 2);
   EXPECT_EQ(error.message, "the shapes of + do not agree: float32[tile 0 of line " + at +
                                "] and float32[tile 0 of line " + at + ", tile 1 of line " + at +
                                "]. Only what is indexed by the same tile fits together; tw::none inserts a dimension "
@@ -216,7 +216,7 @@ TEST(PointwiseErrors, two_dimensions_of_one_loop_are_told_apart) {
 TEST(PointwiseErrors, device_work_belongs_into_a_loop) {
   int line = 0;
   auto kernel = tw::kernel("k", [&](tw::Tensor x) {
-    line = __LINE__;
+    line = __LINE__ + 1;
     auto v = tw::exp(1.0);
     for (auto tile : tw::tile(x.size(0))) x[tile] = v;
   });

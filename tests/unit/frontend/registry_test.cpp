@@ -3,6 +3,8 @@
 
 #include "tilewright/registry.h"
 
+#include <algorithm>
+
 namespace tw = tilewright;
 using namespace tw::testing;
 
@@ -26,7 +28,8 @@ TEST(Registry, finds_kernels_by_name) {
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->summary, "scales");
   EXPECT_EQ(tw::find_registered_kernel("no such kernel"), nullptr);
-  EXPECT_EQ(tw::registered_kernels().size(), 1u);
+  std::vector<const tw::RegisteredKernel*> all = tw::registered_kernels();
+  EXPECT_NE(std::find(all.begin(), all.end(), found), all.end());
 }
 
 TEST(Registry, makes_arguments_for_an_instance) {

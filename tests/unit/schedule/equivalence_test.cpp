@@ -21,7 +21,8 @@ std::vector<InterpreterArgument> make_arguments(KernelOp kernel) {
   std::vector<InterpreterArgument> arguments;
   for (mlir::Type type : kernel.getArgumentTypes()) {
     if (auto array = mlir::dyn_cast<ArrayType>(type)) {
-      arguments.push_back(Array::randint(-4, 5, array.sizes(), arguments.size() + 1, float32));
+      arguments.push_back(
+          Array::randint(-4, 5, array.sizes(), arguments.size() + 1, dtype_of_element(array.getElementType())));
     } else {
       arguments.push_back(2.0);
     }

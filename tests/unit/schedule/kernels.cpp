@@ -403,6 +403,33 @@ tile.kernel @kernel(%x: A<s0 s1>) -> (A<s0 s1>, A<s0>) attributes {whole = #tile
   tile.return %buffer, %out : A<s0 s1>, A<s0>
 })";
 
+// A range whose end is data, and may come before its beginning.
+const char* const kJagged = R"(
+tile.kernel @kernel(%x: A<s0 s1>, %ends: J<s2>) -> A<s0> {
+  %zero = arith.constant 0 : index
+  %m = tile.extent <s0>
+  %out = tile.empty : A<s0>
+  tile.for (%i: grid) = (%zero) to (%m) parallel {
+    %f0 = arith.constant 0.0 : f32
+    %end32 = tile.load %ends[at %i] : J<s2> -> i32
+    %end = arith.index_cast %end32 : i32 to index
+    %sum = tile.for (%u: b0) = (%zero) to (%end) carry(%acc = %f0) : f32 {
+      %v = tile.load %x[at %i, %u] : A<s0 s1> -> T<b0> tiles(t<b0>)
+      %part = tile.reduce add %v dims [0] : T<b0> -> f32
+      %count = tile.count %u : t<b0>
+      %lanes = tile.lane_count %v dims [0] : T<b0>
+      %both = arith.addi %count, %lanes : index
+      %both32 = arith.index_cast %both : index to i32
+      %bothf = arith.sitofp %both32 : i32 to f32
+      %some = arith.addf %part, %bothf : f32
+      %next = arith.addf %acc, %some : f32
+      tile.yield %next : f32
+    }
+    tile.store %sum, %out[at %i] : f32, A<s0>
+  }
+  tile.return %out : A<s0>
+})";
+
 std::vector<TestKernel> make_kernels() {
   return {
       {"add", kAdd, {{{1}, {1}}, {{40}, {40}}, {{0}, {0}}}},
@@ -418,6 +445,7 @@ std::vector<TestKernel> make_kernels() {
       {"planes", kPlanes, {{{3, 5, 7}}, {{2, 4, 8}}}},
       {"whole_in_loop", kWholeInLoop, {{{3, 5, 20}, {20}}, {{2, 4, 32}, {32}}}},
       {"attention", kAttention, {{{2, 7, 3}, {2, 9, 3}, {2, 9, 3}}, {{1, 4, 4}, {1, 8, 4}, {1, 8, 4}}}},
+      {"jagged", kJagged, {{{20, 4}, {20}}}},
       {"column", kColumn, {{{6, 9}, {6, 1}}, {{4, 8}, {4, 1}}}},
       {"store_load", kStoreLoad, {{{5, 40}}, {{4, 32}}}},
   };
@@ -441,13 +469,14 @@ std::string type_of(char kind, std::string dims) {
   case 'B': return tensor(dims, "i1");
   case 't': return "!tile.tile<" + dims + ">";
   }
-  return "!tile.array<f32, [" + std::regex_replace(dims, std::regex(" "), ", ") + "]>";
+  return (kind == 'J' ? "!tile.array<i32, [" : "!tile.array<f32, [") + std::regex_replace(dims, std::regex(" "), ", ") +
+         "]>";
 }
 
 } // namespace
 
 std::string write_out(std::string_view text) {
-  static const std::regex shorthand(R"(\b([ATIBt])<([^>]*)>)");
+  static const std::regex shorthand(R"(\b([AJTIBt])<([^>]*)>)");
   std::string in(text), out;
   auto after = in.cbegin();
   for (std::sregex_iterator at(in.begin(), in.end(), shorthand), end; at != end; ++at) {

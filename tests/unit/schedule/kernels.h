@@ -1,5 +1,6 @@
 // Kernels in tile IR for the tests of this folder, in a shorthand:
 //   A<s0 s1>   !tile.array<f32, [s0, s1]>
+//   J<s1>      !tile.array<i32, [s1]>
 //   T<b0 1>    tensor<?x1xf32, #tile.dims<[b0, 1]>>, and likewise I for i32, B for i1
 //   t<b0>      !tile.tile<b0>
 // On integers, all but softmax compute without rounding, so that results are the same in every order.

@@ -1,0 +1,56 @@
+// RUN: tilewright-opt %s -expand-math | FileCheck %s
+
+// exp: clamped, reduced by a multiple of ln 2, a polynomial, and two powers of two.
+// CHECK-LABEL: func.func @exp_of_a_vector
+// CHECK-NOT: math.exp
+// CHECK: arith.cmpf ogt, %arg0
+// CHECK: %[[SHIFTED:.*]] = math.fma
+// CHECK: %[[N:.*]] = arith.subf %[[SHIFTED]]
+// CHECK-COUNT-8: math.fma
+// CHECK: arith.bitcast %[[SHIFTED]] : vector<16xf32> to vector<16xi32>
+// CHECK: arith.shrui
+// CHECK: arith.shli
+// CHECK: arith.mulf
+// CHECK: %[[RESULT:.*]] = arith.mulf
+// CHECK: return %[[RESULT]] : vector<16xf32>
+func.func @exp_of_a_vector(%x: vector<16xf32>) -> vector<16xf32> {
+  %y = math.exp %x : vector<16xf32>
+  return %y : vector<16xf32>
+}
+
+// Scalars of float64 take the same way in their own precision.
+// CHECK-LABEL: func.func @log_of_a_scalar
+// CHECK-NOT: math.log
+// CHECK: arith.bitcast %{{.*}} : f64 to i64
+// CHECK: arith.divf %{{.*}} : f64
+func.func @log_of_a_scalar(%x: f64) -> f64 {
+  %y = math.log %x : f64
+  return %y : f64
+}
+
+// Lanes too large for the reduction of sin go through the runtime, if there are any.
+// CHECK-LABEL: func.func @sin_branches_for_large_lanes
+// CHECK: %[[LARGE:.*]] = arith.cmpf ogt
+// CHECK: %[[ANY:.*]] = vector.reduction <or>, %[[LARGE]] : vector<8xi1> into i1
+// CHECK: scf.if %[[ANY]]
+// CHECK-NEXT: math.sin %arg0 {tile.runtime} : vector<8xf32>
+// CHECK-NEXT: arith.select %[[LARGE]]
+// CHECK: } else {
+func.func @sin_branches_for_large_lanes(%x: vector<8xf32>) -> vector<8xf32> {
+  %y = math.sin %x : vector<8xf32>
+  return %y : vector<8xf32>
+}
+
+// What has instructions, or no expansion, stays.
+// CHECK-LABEL: func.func @others_stay
+// CHECK: math.sqrt
+// CHECK: math.sinh
+// CHECK: math.exp %{{.*}} : f16
+// CHECK: math.exp %{{.*}} : vector<2x4xf32>
+func.func @others_stay(%x: f32, %h: f16, %v: vector<2x4xf32>) -> (f32, f16, vector<2x4xf32>) {
+  %a = math.sqrt %x : f32
+  %b = math.sinh %a : f32
+  %c = math.exp %h : f16
+  %d = math.exp %v : vector<2x4xf32>
+  return %b, %c, %d : f32, f16, vector<2x4xf32>
+}
