@@ -151,8 +151,10 @@ private:
       ChoiceEntry entry{.choices = {}, .default_value = 1, .ordered = true};
       // The innermost dimension is the one that is unrolled.
       int64_t length = LoopDim{loop, loop.rank() - 1}.length().value_or(INT64_MAX);
+      // A dot is a large piece of code already: more copies cost compile time and win nothing.
+      bool has_dot = loop.walk([](DotOp) { return WalkResult::interrupt(); }).wasInterrupted();
       for (int64_t factor : kUnrollFactors)
-        if (factor <= std::max<int64_t>(length, 1)) entry.choices.emplace_back(factor);
+        if (factor <= std::max<int64_t>(length, 1) && (!has_dot || factor <= 2)) entry.choices.emplace_back(factor);
       useful |= entry.choices.size() > 1;
       option.entries.emplace_back(entry);
       option.labels.push_back("loop" + place(loop.getLoc()));

@@ -8,7 +8,8 @@
 
 #include <fmt/core.h>
 
-#include <map>
+#include <regex>
+#include <string>
 
 namespace tilewright {
 namespace {
@@ -34,6 +35,12 @@ private:
   };
   llvm::StringMap<File> files_;
 };
+
+// Without each ` file:line:column` or ` [unknown]` that stands before a comma or a closing parenthesis.
+std::string drop_argument_locations(llvm::StringRef line) {
+  static const std::regex location(R"( (\[unknown\]|[^ ,()]+:[0-9]+:[0-9]+)(?=[,)]))");
+  return std::regex_replace(line.str(), location, "");
+}
 
 } // namespace
 
@@ -62,7 +69,10 @@ std::string with_source_comments(mlir::Operation* op) {
         body = body.substr(0, space).rtrim();
       }
     }
-    llvm::StringRef source = file.empty() ? llvm::StringRef() : sources.line(file, number);
+    // Block arguments have locations too, in the middle of a line; constants and scratch are nobody's line.
+    std::string code = drop_argument_locations(body);
+    bool declares = body.contains("= arith.constant") || body.contains("= memref.alloca");
+    llvm::StringRef source = file.empty() || declares ? llvm::StringRef() : sources.line(file, number);
     std::string comment = source.empty() ? std::string() : fmt::format("// {}: {}", number, source.str());
     bool closes = body.trim().starts_with("}");
     if (!comment.empty() && comment != last && !closes) {
@@ -70,8 +80,7 @@ std::string with_source_comments(mlir::Operation* op) {
       result += comment + "\n";
       last = comment;
     }
-    result.append(body.begin(), body.end());
-    result += '\n';
+    result += code + '\n';
   }
   return result;
 }

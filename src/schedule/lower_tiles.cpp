@@ -251,8 +251,7 @@ private:
     auto shape = dyn_cast<RankedTensorType>(block);
     for (auto [use, size] : llvm::zip(subscripts_of(access), array.getDims())) {
       // A tile over a dimension of size 1 stands for its one element, unless it is a block that ends after it.
-      bool broadcasts =
-          use.kind == Subscript::Tile && size.dim().is_one() && shape.getDimSize(use.block_dim) == 1;
+      bool broadcasts = use.kind == Subscript::Tile && size.dim().is_one() && shape.getDimSize(use.block_dim) == 1;
       bool tile = use.kind == Subscript::Tile && !broadcasts;
       bool whole = use.kind == Subscript::Whole || (use.kind == Subscript::Tile && !tile);
       lowered.kinds.push_back(static_cast<int32_t>(tile    ? Subscript::Block

@@ -229,6 +229,11 @@ static bool divides(Operation* op) {
   return isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp, arith::FloorDivSIOp, arith::CeilDivSIOp,
              arith::CeilDivUIOp>(op);
 }
+static bool is_safe_divisor(Value divisor) {
+  auto constant = divisor.getDefiningOp<arith::ConstantOp>();
+  auto number = constant ? dyn_cast<IntegerAttr>(constant.getValue()) : IntegerAttr();
+  return number && !number.getValue().isZero() && !number.getValue().isAllOnes();
+}
 static bool shifts(Operation* op) { return isa<arith::ShLIOp, arith::ShRSIOp, arith::ShRUIOp>(op); }
 
 Value LoopLowering::pointwise(Operation* op, ArrayRef<Value> inputs) {
@@ -253,7 +258,7 @@ Value LoopLowering::pointwise(Operation* op, ArrayRef<Value> inputs) {
     one = broadcast_to(one, lanes);
     return make<arith::SelectOp>(loc, {condition, one, divisor}, condition, one, divisor);
   };
-  if (divides(op)) {
+  if (divides(op) && !is_safe_divisor(operands[1])) {
     Value x = operands[0], divisor = operands[1];
     Type type = divisor.getType(), element = getElementTypeOrSelf(type);
     auto splat = [&](APInt value) { return broadcast_to(constant(b_.getIntegerAttr(element, value), loc), lanes); };

@@ -6,10 +6,11 @@
 // CHECK: arith.cmpf ogt, %arg0
 // CHECK: %[[SHIFTED:.*]] = math.fma
 // CHECK: %[[N:.*]] = arith.subf %[[SHIFTED]]
-// CHECK-COUNT-8: math.fma
-// CHECK: arith.bitcast %[[SHIFTED]] : vector<16xf32> to vector<16xi32>
-// CHECK: arith.shrui
-// CHECK: arith.shli
+// CHECK-COUNT-2: math.fma %[[N]]
+// CHECK: %[[BITS:.*]] = arith.bitcast %[[SHIFTED]] : vector<16xf32> to vector<16xi32>
+// CHECK-COUNT-6: math.fma
+// CHECK: arith.shrui %[[BITS]]
+// CHECK-COUNT-2: arith.shli
 // CHECK: arith.mulf
 // CHECK: %[[RESULT:.*]] = arith.mulf
 // CHECK: return %[[RESULT]] : vector<16xf32>

@@ -61,14 +61,13 @@ TEST(Meaning, of_logic_and_choice) {
 }
 
 TEST(Meaning, of_functions) {
-  std::vector<double> x{0.25, 0.5, 1.5, 2.5};
-  EXPECT_EQ(
-      map(x, tw::float64, tw::float64, [](Value v) { return tw::round(v) + tw::trunc(v) * 10 + tw::ceil(v) * 100; }),
-      (std::vector<double>{100, 100, 212, 322}));
-  EXPECT_EQ(map(x, tw::float64, tw::float64, [](Value v) { return tw::reciprocal(v).square() + tw::relu(v - 1); }),
-            (std::vector<double>{16, 4, 0.5 + 1 / 2.25, 1.5 + 1 / 6.25}));
-  auto gelu = map(x, tw::float64, tw::float64, [](Value v) { return tw::gelu(v) / v - tw::erf(v * M_SQRT1_2) / 2; });
-  for (double half : gelu) EXPECT_NEAR(half, 0.5, 1e-12);
+  auto of = [](const std::vector<double>& x, auto f) { return map(x, tw::float64, tw::float64, f); };
+  EXPECT_EQ(of({0.25, 0.5, 1.5, 2.5}, [](Value v) { return tw::round(v) + tw::trunc(v) * 10 + tw::ceil(v) * 100; }),
+            (std::vector<double>{100, 100, 212, 322}));
+  EXPECT_EQ(of({0.25, 0.5, 2, 4}, [](Value v) { return tw::reciprocal(v).square() + tw::relu(v - 1); }),
+            (std::vector<double>{16, 4, 1.25, 3.0625}));
+  for (double half : of({0.25, 1, 4}, [](Value v) { return tw::gelu(v) / v - tw::erf(v * M_SQRT1_2) / 2; }))
+    EXPECT_NEAR(half, 0.5, 1e-12);
 }
 
 // Numbers are not rounded to bfloat16 before they are used.

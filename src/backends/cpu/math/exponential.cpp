@@ -36,7 +36,9 @@ Float scale(Float y, Int shifted) {
   int shift = mantissa_bits(*y.formula);
   Int half = shift_right(shifted, 1);
   Int rest = shifted - half;
-  return y * from_bits(half << shift) * from_bits(rest << shift);
+  Float first = from_bits(half << shift);
+  Float second = from_bits(rest << shift);
+  return y * first * second;
 }
 
 // e^r for a reduced r.
