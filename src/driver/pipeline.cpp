@@ -67,7 +67,7 @@ static OwningOpRef<ModuleOp> make_loops(ProgramOp program, const cpu::CpuTarget&
     PassManager passes(loops->getContext());
     passes.enableVerifier(false); // all is verified next
     passes.addPass(createCSEPass());
-    passes.addPass(cpu::create_expand_math_pass());
+    passes.addPass(cpu::create_expand_math_pass(target));
     if (failed(passes.run(*loops))) return failure();
     return verify(*loops);
   });

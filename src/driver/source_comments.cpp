@@ -38,7 +38,7 @@ private:
 
 // Without each ` file:line:column` or ` [unknown]` that stands before a comma or a closing parenthesis.
 std::string drop_argument_locations(llvm::StringRef line) {
-  static const std::regex location(R"( (\[unknown\]|[^ ,()]+:[0-9]+:[0-9]+)(?=[,)]))");
+  static const std::regex location(R"( (\[unknown\]|[^ ,()]+:[0-9]+:[0-9]+)(?=[,):]))");
   return std::regex_replace(line.str(), location, "");
 }
 

@@ -54,6 +54,9 @@ std::string with_places_as_comments(llvm::StringRef assembly) {
     if (directive.starts_with(".section") || directive.starts_with(".text"))
       in_debug_section = directive.contains(".debug_");
     if (in_debug_section || starts_with_any(directive, {".file", ".cfi_", ".Ltmp", ".Lfunc_begin"})) continue;
+    // What a register holds, spelled out lane by lane.
+    if (size_t comment = line.find("# "); comment != llvm::StringRef::npos && line.size() - comment > 60)
+      line = line.substr(0, comment).rtrim();
     if (!directive.starts_with(".loc")) {
       text.append(line.begin(), line.end()).append("\n");
       continue;

@@ -1,7 +1,9 @@
 // arith: constants, integer and floating-point arithmetic, comparisons, selection. Conversions are in emit_cast.cpp.
 #include "backends/cpu/function_emitter.h"
+#include "backends/cpu/loops_to_llvm.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace tilewright::cpu {
@@ -9,6 +11,10 @@ namespace {
 
 namespace arith = mlir::arith;
 using llvm::Intrinsic::ID;
+
+bool is_integral_power_of_two(mlir::Operation& op) {
+  return mlir::isa<mlir::math::Exp2Op>(op) && op.hasAttr(kIntegral);
+}
 
 bool is_bfloat16(mlir::Type type) { return mlir::getElementTypeOrSelf(type).isBF16(); }
 
@@ -187,6 +193,11 @@ bool FunctionEmitter::emit_float_arith(mlir::Operation& op) {
     return true;
   }
   use_flags_of(op);
+  if (mlir::isa<arith::MulFOp>(op))
+    if (mlir::Operation* power = op.getOperand(1).getDefiningOp(); power && is_integral_power_of_two(*power)) {
+      result(op, emit_scaled(operand(op, 0), get(power->getOperand(0))));
+      return true;
+    }
   auto binary = [&](llvm::Instruction::BinaryOps opcode) {
     return builder.CreateBinOp(opcode, operand(op, 0), operand(op, 1));
   };

@@ -1,10 +1,16 @@
 // math: what has instructions becomes intrinsics; elementary functions become calls through the runtime table, lane by
 // lane.
 #include "backends/cpu/function_emitter.h"
+#include "backends/cpu/loops_to_llvm.h"
 #include "backends/cpu/runtime_functions.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
+
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Analysis/VectorUtils.h"
+#include "llvm/IR/IntrinsicsX86.h"
+#include <algorithm>
+#include <numeric>
 
 namespace tilewright::cpu {
 namespace {
@@ -33,6 +39,44 @@ llvm::Value* FunctionEmitter::emit_fma(llvm::Value* a, llvm::Value* b, llvm::Val
   builder.clearFastMathFlags();
   if (target_.has_fma) return builder.CreateIntrinsic(llvm::Intrinsic::fma, {a->getType()}, {a, b, c});
   return builder.CreateFAdd(builder.CreateFMul(a, b), c);
+}
+
+// VSCALEF, on as many whole vectors as it takes.
+llvm::Value* FunctionEmitter::emit_scaled(llvm::Value* y, llvm::Value* n) {
+  bool is_float64 = y->getType()->getScalarType()->isDoubleTy();
+  auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(y->getType());
+  unsigned lanes = vector ? vector->getNumElements() : 1, most = is_float64 ? 8 : 16;
+  unsigned width = std::clamp<unsigned>(llvm::PowerOf2Ceil(lanes), most / 4, most);
+  ID id = is_float64 ? (width == 8   ? llvm::Intrinsic::x86_avx512_mask_scalef_pd_512
+                        : width == 4 ? llvm::Intrinsic::x86_avx512_mask_scalef_pd_256
+                                     : llvm::Intrinsic::x86_avx512_mask_scalef_pd_128)
+                     : (width == 16  ? llvm::Intrinsic::x86_avx512_mask_scalef_ps_512
+                        : width == 8 ? llvm::Intrinsic::x86_avx512_mask_scalef_ps_256
+                                     : llvm::Intrinsic::x86_avx512_mask_scalef_ps_128);
+  auto* whole = llvm::FixedVectorType::get(y->getType()->getScalarType(), width);
+  auto scaled = [&](llvm::Value* a, llvm::Value* b) -> llvm::Value* {
+    llvm::Value* all_lanes = llvm::ConstantInt::getAllOnesValue(width > 8 ? builder.getInt16Ty() : builder.getInt8Ty());
+    llvm::SmallVector<llvm::Value*> operands = {a, b, llvm::PoisonValue::get(whole), all_lanes};
+    if (width == most) operands.push_back(builder.getInt32(4)); // the current rounding mode
+    return builder.CreateIntrinsic(id, {}, operands);
+  };
+  if (!vector) {
+    auto widened = [&](llvm::Value* v) {
+      return builder.CreateInsertElement(llvm::Constant::getNullValue(whole), v, uint64_t{0});
+    };
+    return builder.CreateExtractElement(scaled(widened(y), widened(n)), uint64_t{0});
+  }
+  if (lanes == width) return scaled(y, n);
+  llvm::SmallVector<llvm::Value*> pieces;
+  for (unsigned begin = 0; begin < lanes; begin += width) {
+    llvm::SmallVector<int> mask(width, llvm::PoisonMaskElem);
+    for (unsigned i = 0; i < width && begin + i < lanes; ++i) mask[i] = begin + i;
+    pieces.push_back(scaled(builder.CreateShuffleVector(y, mask), builder.CreateShuffleVector(n, mask)));
+  }
+  llvm::Value* joined = llvm::concatenateVectors(builder, pieces);
+  llvm::SmallVector<int> mask(lanes);
+  std::iota(mask.begin(), mask.end(), 0);
+  return builder.CreateShuffleVector(joined, mask);
 }
 
 llvm::Value* FunctionEmitter::call_runtime(mlir::Operation& op, mlir::ValueRange arguments) {
@@ -67,6 +111,12 @@ bool FunctionEmitter::emit_math(mlir::Operation& op) {
     llvm::SmallVector<llvm::Value*> operands;
     for (mlir::Value argument : op.getOperands()) operands.push_back(get(argument));
     result(op, builder.CreateIntrinsic(id, {operands[0]->getType()}, operands));
+    return true;
+  }
+  if (mlir::isa<math::Exp2Op>(op) && op.hasAttr(kIntegral)) {
+    if (!target_.has_scaling) refuse(&op, "powers of two on a CPU without an instruction for them");
+    llvm::Value* n = operand(op, 0);
+    result(op, emit_scaled(llvm::ConstantFP::get(n->getType(), 1.0), n));
     return true;
   }
   llvm::Value* emitted =

@@ -39,6 +39,10 @@ bool is_expandable(mlir::Type type) {
 struct ExpandMath : mlir::PassWrapper<ExpandMath, mlir::OperationPass<>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ExpandMath)
 
+  ExpandMath() = default;
+  ExpandMath(const ExpandMath& other) : PassWrapper(other) {}
+  explicit ExpandMath(const CpuTarget& target) { scaling = target.has_scaling; }
+
   llvm::StringRef getArgument() const override { return "expand-math"; }
   llvm::StringRef getDescription() const override {
     return "Elementary functions as arithmetic on vectors and scalars";
@@ -48,20 +52,25 @@ struct ExpandMath : mlir::PassWrapper<ExpandMath, mlir::OperationPass<>> {
   }
 
   void runOnOperation() override {
-    getOperation()->walk([](mlir::Operation* op) {
+    getOperation()->walk([&](mlir::Operation* op) {
       Expansion expansion = expansion_of(op);
       if (!expansion || op->hasAttr(kLeaveToRuntime) || !is_expandable(op->getResult(0).getType())) return;
       mlir::OpBuilder builder(op);
-      Formula formula(builder, op->getLoc(), op->getResult(0).getType());
+      Formula formula(builder, op->getLoc(), op->getResult(0).getType(), scaling);
       op->getResult(0).replaceAllUsesWith(expansion({&formula, op->getOperand(0)}).value);
       op->erase();
     });
   }
+
+  Option<bool> scaling{*this, "scaling", llvm::cl::desc("the CPU multiplies by powers of two in one instruction"),
+                       llvm::cl::init(false)};
 };
 
 } // namespace
 
-std::unique_ptr<mlir::Pass> create_expand_math_pass() { return std::make_unique<ExpandMath>(); }
+std::unique_ptr<mlir::Pass> create_expand_math_pass(const CpuTarget& target) {
+  return std::make_unique<ExpandMath>(target);
+}
 
 void register_expand_math_pass() { mlir::PassRegistration<ExpandMath>(); }
 

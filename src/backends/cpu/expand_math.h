@@ -15,13 +15,16 @@
 // Other ops are left alone: the emitter has instructions for them, or calls the runtime table.
 #pragma once
 
+#include "backends/cpu/target.h"
+
 #include "mlir/Pass/Pass.h"
 
 #include <memory>
 
 namespace tilewright::cpu {
 
-std::unique_ptr<mlir::Pass> create_expand_math_pass();
+// For code for `target`: some of its instructions make shorter formulas.
+std::unique_ptr<mlir::Pass> create_expand_math_pass(const CpuTarget& target);
 
 // For tilewright-opt and pass pipelines in text.
 void register_expand_math_pass();

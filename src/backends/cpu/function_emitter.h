@@ -68,6 +68,8 @@ private:
 
   // a * b + c.
   llvm::Value* emit_fma(llvm::Value* a, llvm::Value* b, llvm::Value* c);
+  // y 2^n for integral n.
+  llvm::Value* emit_scaled(llvm::Value* y, llvm::Value* n);
   // The function that the runtime table has for `op`, lane by lane.
   llvm::Value* call_runtime(mlir::Operation& op, mlir::ValueRange arguments);
 

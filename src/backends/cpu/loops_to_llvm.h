@@ -9,6 +9,8 @@
 //   math    sqrt rsqrt absf absi floor ceil round roundeven trunc copysign fma ctpop ctlz cttz; the elementary
 //   functions
 //           that the runtime table has, lane by lane (expand_math.h is what makes vector code of the common ones)
+//           exp2 of an integral number (`tile.integral`, a unit attribute), on targets with has_scaling: one
+//           instruction together with the arith.mulf that it goes into, rounded once
 //   vector  load store maskedload maskedstore gather scatter broadcast splat fma reduction shuffle extract insert
 //           extractelement insertelement bitcast create_mask constant_mask step
 //
@@ -47,6 +49,7 @@
 namespace tilewright::cpu {
 
 inline constexpr const char* kRounded = "tile.rounded";
+inline constexpr const char* kIntegral = "tile.integral";
 
 // LLVM IR of one kernel. Each has a context of its own, so that kernels compile in parallel and that their types and
 // constants are freed with them.

@@ -50,6 +50,7 @@ void set_vector_unit(CpuTarget& target, const Features& features) {
   target.vector_bits = avx512 ? 512 : has("avx2") ? 256 : 128;
   target.vector_registers = avx512 || !x86 ? 32 : 16;
   target.has_fma = has("fma") || !x86;
+  target.has_scaling = avx512;
   target.has_float16_conversion = has("f16c") || !x86;
   target.has_masked_access = avx512;
 }

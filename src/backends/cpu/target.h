@@ -20,6 +20,7 @@ struct CpuTarget {
   int vector_bits;      // the widest native vector worth using
   int vector_registers; // how many of that width
   bool has_fma;
+  bool has_scaling;            // x 2^n in one instruction, correct at the ends of the range (AVX-512)
   bool has_float16_conversion; // float32 <-> float16 in one instruction
   bool has_masked_access;      // masked vector loads and stores of every element width cost about as much as plain ones
 

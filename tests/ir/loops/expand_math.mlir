@@ -1,4 +1,5 @@
 // RUN: tilewright-opt %s -expand-math | FileCheck %s
+// RUN: tilewright-opt %s -expand-math=scaling | FileCheck %s --check-prefix=SCALING
 
 // exp: clamped, reduced by a multiple of ln 2, a polynomial, and two powers of two.
 // CHECK-LABEL: func.func @exp_of_a_vector
@@ -14,6 +15,13 @@
 // CHECK: arith.mulf
 // CHECK: %[[RESULT:.*]] = arith.mulf
 // CHECK: return %[[RESULT]] : vector<16xf32>
+//
+// Where the CPU can scale, one product with a power of two instead.
+// SCALING-LABEL: func.func @exp_of_a_vector
+// SCALING: %[[N:.*]] = arith.subf
+// SCALING-NOT: arith.shli
+// SCALING: %[[POWER:.*]] = math.exp2 %[[N]] {tile.integral}
+// SCALING: arith.mulf %{{.*}}, %[[POWER]]
 func.func @exp_of_a_vector(%x: vector<16xf32>) -> vector<16xf32> {
   %y = math.exp %x : vector<16xf32>
   return %y : vector<16xf32>

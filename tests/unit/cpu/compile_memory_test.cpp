@@ -54,7 +54,7 @@ TEST(CompileMemory, levels_off_over_two_thousand_kernels) {
   int64_t settled = 0;
   for (int i = 0; i < kKernels; ++i) {
     if (i == kSettled) settled = resident_bytes();
-    LoopsText text(kernel_text(i % 61), /*expand=*/true);
+    LoopsText text(kernel_text(i % 61), /*expand_for=*/&host_target());
     compile(text.emit(), host_target());
   }
   int64_t growth = resident_bytes() - settled;

@@ -20,7 +20,7 @@
 using namespace tilewright;
 using namespace tilewright::cpu;
 
-LoopsText::LoopsText(const std::string& text, bool expand) {
+LoopsText::LoopsText(const std::string& text, const CpuTarget* expand_for) {
   mlir::DialectRegistry registry;
   registry
       .insert<mlir::func::FuncDialect, mlir::arith::ArithDialect, mlir::math::MathDialect, mlir::memref::MemRefDialect,
@@ -29,9 +29,9 @@ LoopsText::LoopsText(const std::string& text, bool expand) {
   context_->loadAllAvailableDialects();
   module_ = mlir::parseSourceString<mlir::ModuleOp>(text, context_.get(), "kernel.mlir");
   if (!module_) throw std::runtime_error("not valid IR:\n" + text);
-  if (!expand) return;
+  if (!expand_for) return;
   mlir::PassManager passes(context_.get());
-  passes.addPass(create_expand_math_pass());
+  passes.addPass(create_expand_math_pass(*expand_for));
   if (mlir::failed(passes.run(*module_))) throw std::runtime_error("expand-math failed on:\n" + text);
 }
 
@@ -44,7 +44,8 @@ EmittedKernel LoopsText::emit(const CpuTarget& target) {
 }
 
 LoopsKernel::LoopsKernel(const std::string& text, const CpuTarget& target, bool expand)
-    : code_(compile(LoopsText(text, expand).emit(target), target)), scratch_(code_->scratch_bytes()) {}
+    : code_(compile(LoopsText(text, expand ? &target : nullptr).emit(target), target)),
+      scratch_(code_->scratch_bytes()) {}
 
 void LoopsKernel::run(const std::vector<void*>& arguments, int64_t begin, int64_t end, int64_t workers) {
   code_->function()(arguments.data(), begin, end, workers, scratch_.data(), &runtime_table());

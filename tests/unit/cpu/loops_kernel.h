@@ -19,8 +19,8 @@
 // One func.func with its context. Throws std::runtime_error if the text is not valid IR.
 class LoopsText {
 public:
-  // With `expand`, elementary functions are expanded (expand_math.h).
-  explicit LoopsText(const std::string& text, bool expand = false);
+  // With a target, elementary functions are expanded for it (expand_math.h).
+  explicit LoopsText(const std::string& text, const tilewright::cpu::CpuTarget* expand_for = nullptr);
 
   mlir::func::FuncOp function() { return *module_->getOps<mlir::func::FuncOp>().begin(); }
   // Emits; fails the test if what was emitted is not valid LLVM IR.

@@ -90,6 +90,15 @@ TEST(ConfigSpec, rolls_below_the_length) {
   EXPECT_EQ(rolled(16), "none");
 }
 
+TEST(ConfigSpec, unrolls_a_loop_over_a_dot_once_at_most) {
+  auto factors = [](std::string_view name) {
+    const TestKernel& test = test_kernel(name);
+    return legal_values(PinnedKernel(test.text, test.shapes[0]).spec().find("range_unroll_factors")->entries[0]);
+  };
+  EXPECT_EQ(factors("matmul"), "one of 1, 2");
+  EXPECT_EQ(factors("causal"), "one of 1, 2, 4");
+}
+
 TEST(ConfigSpec, limits_each_tile) {
   ConfigSpec spec = PinnedKernel(test_kernel("softmax").text, {{4096, 4096}}).spec();
   Config too_large = default_config(spec).set("block_sizes", {512});

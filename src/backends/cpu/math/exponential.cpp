@@ -30,12 +30,13 @@ Reduced reduce(Float x, int bias) {
   return {bits(shifted), n, r};
 }
 
-// y 2^n, where `shifted` holds n plus twice the exponent bias. In two factors, each a normal number whatever n, so that
-// results become subnormal, zero or infinite as they should, rounded once.
-Float scale(Float y, Int shifted) {
+// y 2^n, where reduced.shifted holds n plus twice the exponent bias. Without an instruction for it: in two factors,
+// each a normal number whatever n, so that results become subnormal, zero or infinite as they should, rounded once.
+Float scale(Float y, Reduced reduced) {
+  if (y.formula->has_scaling) return scale_by_power(y, reduced.n);
   int shift = mantissa_bits(*y.formula);
-  Int half = shift_right(shifted, 1);
-  Int rest = shifted - half;
+  Int half = shift_right(reduced.shifted, 1);
+  Int rest = reduced.shifted - half;
   Float first = from_bits(half << shift);
   Float second = from_bits(rest << shift);
   return y * first * second;
@@ -58,13 +59,15 @@ Float expand_exp(Float x) {
   // Beyond these every result is infinity, or zero.
   x = at_least(at_most(x, formula.choose(89, 710)), formula.choose(-104, -746));
   Reduced reduced = reduce(x, 2 * exponent_bias(formula));
-  return scale(exp_of_remainder(reduced.r), reduced.shifted);
+  return scale(exp_of_remainder(reduced.r), reduced);
 }
 
 Float expand_exp_within_range(Float x) {
   const Formula& formula = *x.formula;
   Reduced reduced = reduce(x, exponent_bias(formula));
-  return exp_of_remainder(reduced.r) * from_bits(reduced.shifted << mantissa_bits(formula));
+  Float power = exp_of_remainder(reduced.r);
+  if (formula.has_scaling) return scale_by_power(power, reduced.n);
+  return power * from_bits(reduced.shifted << mantissa_bits(formula));
 }
 
 Float expand_exp2(Float x) {
@@ -72,7 +75,8 @@ Float expand_exp2(Float x) {
   x = at_least(at_most(x, formula.choose(129, 1025)), formula.choose(-151, -1076));
   double rounding = rounding_constant(formula, 2 * exponent_bias(formula));
   Float shifted = x + rounding;
-  Float r = x - (shifted - rounding);
+  Float n = shifted - rounding;
+  Float r = x - n;
   Float power = formula.is_float64
                     ? polynomial(r, {1.0, 6.9314718055994529e-01, 2.4022650695910114e-01, 5.5504108664821625e-02,
                                      9.6181291075988461e-03, 1.3333558146569231e-03, 1.5403530453010685e-04,
@@ -80,7 +84,7 @@ Float expand_exp2(Float x) {
                                      7.0736351765642582e-09, 4.4387829134500194e-10})
                     : polynomial(r, {1.0, 6.93147182e-01, 2.40226477e-01, 5.55035807e-02, 9.61850118e-03,
                                      1.33918971e-03, 1.53303859e-04});
-  return scale(power, bits(shifted));
+  return scale(power, {bits(shifted), n, r});
 }
 
 // e^x - 1 = 2^n (e^r - 1) + (2^n - 1), everything halved on the way, so that 2^n does not overflow before the result

@@ -17,8 +17,9 @@ namespace tilewright::cpu {
 // Where ops are emitted, and the types of the formula: floats, integers of the same width, and conditions.
 class Formula {
 public:
-  Formula(mlir::OpBuilder& builder, mlir::Location location, mlir::Type float_type)
-      : builder(builder), location(location), float_type(float_type) {
+  // has_scaling: scale_by_power() is one instruction.
+  Formula(mlir::OpBuilder& builder, mlir::Location location, mlir::Type float_type, bool has_scaling)
+      : builder(builder), location(location), float_type(float_type), has_scaling(has_scaling) {
     mlir::Type element = mlir::getElementTypeOrSelf(float_type);
     is_float64 = element.isF64();
     int_type = with_element(builder.getIntegerType(is_float64 ? 64 : 32));
@@ -40,6 +41,7 @@ public:
   mlir::Type float_type;
   mlir::Type int_type;
   bool is_float64;
+  bool has_scaling;
 
 private:
   mlir::Type with_element(mlir::Type element) {
@@ -104,6 +106,12 @@ inline Float fma(Float a, FloatOperand b, FloatOperand c) { return emit<mlir::ma
 inline Float rounded(Float product) {
   product.value.getDefiningOp()->setAttr(kRounded, mlir::UnitAttr::get(product.value.getContext()));
   return product;
+}
+// y 2^n for integral n, where the target has_scaling.
+inline Float scale_by_power(Float y, Float n) {
+  Float power = emit<mlir::math::Exp2Op>(*n.formula, {n});
+  power.value.getDefiningOp()->setAttr(kIntegral, mlir::UnitAttr::get(power.value.getContext()));
+  return emit<mlir::arith::MulFOp>(*y.formula, {y, power});
 }
 inline Float abs(Float a) { return emit<mlir::math::AbsFOp>(*a.formula, {a}); }
 inline Float copysign(Float magnitude, Float sign) {
