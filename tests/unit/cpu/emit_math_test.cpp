@@ -1,9 +1,12 @@
 // math: what becomes instructions, and what goes through the runtime table.
 #include "cpu/loops_kernel.h"
+#include "tilewright/error.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
+
+using namespace tilewright::cpu;
 
 namespace {
 
@@ -47,6 +50,36 @@ TEST(EmitMath, copysign_and_integer_ops) {
   EXPECT_EQ(evaluate<int32_t>("$r = math.ctpop $0 : $R", {"i32"}, "i32", n), (std::vector<int32_t>{0, 1, 32, 2}));
   EXPECT_EQ(evaluate<int32_t>("$r = math.ctlz $0 : $R", {"i32"}, "i32", n), (std::vector<int32_t>{32, 31, 0, 25}));
   EXPECT_EQ(evaluate<int32_t>("$r = math.cttz $0 : $R", {"i32"}, "i32", n), (std::vector<int32_t>{32, 0, 0, 5}));
+}
+
+// y 2^n on `lanes` lanes.
+template <class T> std::vector<T> scaled(const std::string& type, int lanes, std::vector<T> y, std::vector<T> n) {
+  std::vector<T> results(y.size());
+  LoopsKernel kernel(pointwise_kernel("%p = math.exp2 $1 {tile.integral} : $R\n$r = arith.mulf $0, %p : $R",
+                                      {type, type}, type, lanes, y.size()));
+  kernel.run({y.data(), n.data(), results.data()});
+  return results;
+}
+
+TEST(EmitMath, products_with_integral_powers_of_two_are_rounded_once) {
+  if (!host_target().has_scaling) {
+    EXPECT_THROW(scaled<float>("f32", 4, {1, 1, 1, 1}, {0, 0, 0, 0}), tilewright::Error);
+    return;
+  }
+  for (int lanes : {1, 2, 3, 4, 8, 12, 16, 24, 32}) {
+    std::vector<float> y, n;
+    std::vector<double> wide_y, wide_n;
+    for (int i = 0; i < 96; ++i) {
+      y.push_back(1 + i * 0.0078f), n.push_back(-150 + 3 * i);
+      wide_y.push_back(1 + i * 0.0078), wide_n.push_back(-1076 + 22 * i);
+    }
+    std::vector<float> narrow = scaled("f32", lanes, y, n);
+    std::vector<double> wide = scaled("f64", lanes, wide_y, wide_n);
+    for (int i = 0; i < 96; ++i) {
+      EXPECT_EQ(narrow[i], std::ldexp(y[i], static_cast<int>(n[i]))) << lanes << " " << i;
+      EXPECT_EQ(wide[i], std::ldexp(wide_y[i], static_cast<int>(wide_n[i]))) << lanes << " " << i;
+    }
+  }
 }
 
 TEST(EmitMath, functions_of_the_runtime_table_are_called_lane_by_lane) {

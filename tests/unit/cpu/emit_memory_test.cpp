@@ -100,6 +100,17 @@ TEST(EmitMemory, scratch_buffers_are_aligned_apart_and_counted) {
   EXPECT_EQ(kernel.scratch_bytes, 64 + 320 + 64);
 }
 
+TEST(EmitMemory, large_scratch_buffers_begin_at_different_places_of_a_page) {
+  LoopsText text(loops_function("", R"(
+    %a = memref.alloca() {alignment = 64} : memref<1024xf32>
+    %b = memref.alloca() {alignment = 64} : memref<2048xf32>
+    %c0 = arith.constant 0 : index
+    %two = arith.constant 2.0 : f32
+    memref.store %two, %a[%c0] : memref<1024xf32>
+    memref.store %two, %b[%c0] : memref<2048xf32>)"));
+  EXPECT_EQ(text.emit().scratch_bytes, 320 + 4096 + 320 + 8192);
+}
+
 TEST(EmitMemory, masked_accesses_touch_only_their_lanes) {
   for (const CpuTarget& target : runnable_targets())
     for (const char* element : {"f32", "f64", "i8", "i64", "bf16"}) {
