@@ -13,6 +13,7 @@
 #include <concepts>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <tuple>
 #include <type_traits>
@@ -105,6 +106,32 @@ template <> struct Parameter<Tensor> {
   }
 };
 
+// A tensor that may be left out: std::nullopt. Whether it is there is part of the specialisation, so that the kernel
+// may ask `if (bias)`.
+template <> struct Parameter<std::optional<Tensor>> {
+  std::optional<Array> value;
+  SourceLocation location;
+
+  Parameter(const Array& array, SourceLocation location = std::source_location::current())
+      : value(array), location(location) {}
+  Parameter(std::nullopt_t, SourceLocation location = std::source_location::current()) : location(location) {}
+  Parameter(const std::optional<Array>& array, SourceLocation location = std::source_location::current())
+      : value(array), location(location) {}
+  Argument describe() const {
+    Argument argument{value ? Argument::Kind::array : Argument::Kind::constant};
+    argument.data = value ? &*value : nullptr;
+    if (!value) argument.type = &kTypeIdentity<std::nullopt_t>;
+    return argument;
+  }
+  static std::optional<Tensor> recorded(Recording& recording, const Argument& argument, size_t index) {
+    if (argument.kind == Argument::Kind::constant) return std::nullopt;
+    return tensor_parameter(recording, index);
+  }
+  static Parameter from(const KernelDefinition& definition, size_t index, const AnyArgument& argument) {
+    return array_argument(definition, index, argument);
+  }
+};
+
 template <class T> struct Parameter<Scalar<T>> {
   T value;
   SourceLocation location;
@@ -140,6 +167,9 @@ template <class A> struct ParameterFor {
 };
 template <> struct ParameterFor<Array> {
   using type = Tensor;
+};
+template <> struct ParameterFor<std::optional<Array>> {
+  using type = std::optional<Tensor>;
 };
 
 // What a kernel gives back for what its lambda returns.

@@ -13,31 +13,40 @@ namespace tilewright {
 // Pointwise. Shapes broadcast as in PyTorch; a dimension of one tile fits no other tile's.
 //
 
-// abs, exp, sigmoid, ...: pointwise_functions.inc lists them.
+// operations.inc lists them: abs, exp, maximum, lerp, ... Numbers after the operands, such as softplus's beta, are
+// literals or run-time numbers.
 #define TILEWRIGHT_UNARY(name, ...)                                                                                    \
   Value name(const Operand& x, SourceLocation location = std::source_location::current());
-#include "tilewright/pointwise_functions.inc"
+#define TILEWRIGHT_UNARY_1(name, p, p_default, ...)                                                                    \
+  Value name(const Operand& x, const Operand& p = p_default, SourceLocation location = std::source_location::current());
+#define TILEWRIGHT_UNARY_2(name, p, p_default, q, q_default, ...)                                                      \
+  Value name(const Operand& x, const Operand& p = p_default, const Operand& q = q_default,                             \
+             SourceLocation location = std::source_location::current());
+#define TILEWRIGHT_BINARY(name, ...)                                                                                   \
+  Value name(const Operand& a, const Operand& b, SourceLocation location = std::source_location::current());
+#define TILEWRIGHT_TERNARY(name, ...)                                                                                  \
+  Value name(const Operand& a, const Operand& b, const Operand& c,                                                     \
+             SourceLocation location = std::source_location::current());
+#define TILEWRIGHT_TERNARY_1(name, p, p_default, ...)                                                                  \
+  Value name(const Operand& a, const Operand& b, const Operand& c, const Operand& p = p_default,                       \
+             SourceLocation location = std::source_location::current());
+#include "tilewright/operations.inc"
 
 // `approximate` is "none" (by the error function) or "tanh".
-Value gelu(const Operand& x, const char* approximate = "none",
-           SourceLocation location = std::source_location::current());
-
-// NaN where either is NaN.
-Value maximum(const Operand& a, const Operand& b, SourceLocation location = std::source_location::current());
-Value minimum(const Operand& a, const Operand& b, SourceLocation location = std::source_location::current());
-// minimum(maximum(x, low), high)
-Value clamp(const Operand& x, const Operand& low, const Operand& high,
-            SourceLocation location = std::source_location::current());
-// Integers are raised only to powers that are whole numbers known while recording, from 0 on.
-Value pow(const Operand& base, const Operand& exponent, SourceLocation location = std::source_location::current());
-// remainder takes the divisor's sign, fmod the dividend's.
-Value remainder(const Operand& a, const Operand& b, SourceLocation location = std::source_location::current());
-Value fmod(const Operand& a, const Operand& b, SourceLocation location = std::source_location::current());
-// Rounds toward minus infinity.
-Value floor_divide(const Operand& a, const Operand& b, SourceLocation location = std::source_location::current());
-Value atan2(const Operand& y, const Operand& x, SourceLocation location = std::source_location::current());
-Value logical_and(const Operand& a, const Operand& b, SourceLocation location = std::source_location::current());
-Value logical_or(const Operand& a, const Operand& b, SourceLocation location = std::source_location::current());
+Value gelu(const Operand& x, const char* approximate, SourceLocation location = std::source_location::current());
+// `rounding_mode` is "floor" or "trunc": the quotient is rounded, and integers stay integers.
+Value div(const Operand& a, const Operand& b, const char* rounding_mode,
+          SourceLocation location = std::source_location::current());
+// What NaN, infinity and minus infinity become.
+Value nan_to_num(const Operand& x, const Operand& nan, const Operand& posinf, const Operand& neginf,
+                 SourceLocation location = std::source_location::current());
+// maximum and minimum of two device values, or of one and a size. Of two sizes they are sizes.
+Value max(const Value& a, const Value& b, SourceLocation location = std::source_location::current());
+Value min(const Value& a, const Value& b, SourceLocation location = std::source_location::current());
+Value max(const Value& a, const Size& b, SourceLocation location = std::source_location::current());
+Value min(const Value& a, const Size& b, SourceLocation location = std::source_location::current());
+Value max(const Size& a, const Value& b, SourceLocation location = std::source_location::current());
+Value min(const Size& a, const Value& b, SourceLocation location = std::source_location::current());
 // a where the condition holds, else b.
 Value where(const Operand& condition, const Operand& a, const Operand& b,
             SourceLocation location = std::source_location::current());
@@ -69,7 +78,7 @@ Value addmm(const Operand& acc, const Operand& a, const Operand& b,
             SourceLocation location = std::source_location::current());
 Value baddbmm(const Operand& acc, const Operand& a, const Operand& b,
               SourceLocation location = std::source_location::current());
-// float32, or float64 for float64 operands; with acc, acc's dtype.
+// float32, or float64 for float64 operands and int32 for int8 ones; with acc, acc's dtype, int32 for int8.
 Value dot(const Operand& a, const Operand& b, SourceLocation location = std::source_location::current());
 Value dot(const Operand& a, const Operand& b, const Operand& acc,
           SourceLocation location = std::source_location::current());
@@ -94,15 +103,23 @@ public:
   template <class T>
     requires(std::convertible_to<const T&, Size>)
   ShapeDim(const T& size) : size_(size) {}
+  // A registered block size, or a tile's block_size(): whole, so that it does not end where a tile ends.
+  template <class T>
+    requires(std::convertible_to<const T&, const Value&>)
+  ShapeDim(const T& block_size) : block_size_(block_size), is_block_size_(true) {}
 
   bool is_tile() const { return is_tile_; }
   const Tile& tile() const { return tile_; }
+  bool is_block_size() const { return is_block_size_; }
+  const Operand& block_size() const { return block_size_; }
   const Size& size() const { return size_; }
 
 private:
   Tile tile_;
   Size size_;
+  Operand block_size_;
   bool is_tile_ = false;
+  bool is_block_size_ = false;
 };
 
 // {tile_m, 64}; {} is a scalar.

@@ -20,18 +20,18 @@ private:
 
 // A place in a tensor, and the value that was read there. `out[tile] = v` stores; `auto v = x[tile]` makes a variable
 // that begins with what was read, and `v = y` then rebinds it.
-class Access : public Value {
+class TensorAccess : public Value {
 public:
-  Access(const Access& other) = default;
-  Access& operator=(const Value& other) & { return static_cast<Access&>(Value::operator=(other)); }
-  Access& operator=(const Access& other) & { return static_cast<Access&>(Value::operator=(other)); }
+  TensorAccess(const TensorAccess& other) = default;
+  TensorAccess& operator=(const Value& other) & { return static_cast<TensorAccess&>(Value::operator=(other)); }
+  TensorAccess& operator=(const TensorAccess& other) & { return static_cast<TensorAccess&>(Value::operator=(other)); }
 
   // Stores convert to the tensor's dtype and broadcast.
   void operator=(const Operand& value) && { store(value); }
-  void operator=(const Access& value) && { store(Operand(value, SourceLocation())); } // at the subscripts' line
+  void operator=(const TensorAccess& value) && { store(Operand(value, SourceLocation())); } // at the subscripts' line
 
 #define TILEWRIGHT_COMPOUND(op)                                                                                        \
-  Access& operator op(const Operand & other)& { return static_cast<Access&>(Value::operator op(other)); }              \
+  TensorAccess& operator op(const Operand & other)& { return static_cast<TensorAccess&>(Value::operator op(other)); }  \
   void operator op(const Operand& other)&& {                                                                           \
     Value::operator op(other);                                                                                         \
     store(Operand(*this, SourceLocation()));                                                                           \
@@ -42,7 +42,7 @@ public:
 
 private:
   friend class Tensor;
-  Access(const Value& loaded, uint32_t place) : Value(loaded.variable()), place_(place) {}
+  TensorAccess(const Value& loaded, uint32_t place) : Value(loaded.variable()), place_(place) {}
   void store(const Operand& value) const;
 
   uint32_t place_; // the recording's number for tensor and subscripts
@@ -66,28 +66,30 @@ public:
 
   // In a tile loop: one subscript per dimension; missing trailing ones are whole. A tile over a dimension of size 1
   // reads its one element for every index.
-  Access operator[](const TensorIndex& a) const { return access({a}); }
-  Access operator[](const TensorIndex& a, const TensorIndex& b) const { return access({a, b}); }
-  Access operator[](const TensorIndex& a, const TensorIndex& b, const TensorIndex& c) const {
+  TensorAccess operator[](const TensorIndex& a) const { return access({a}); }
+  TensorAccess operator[](const TensorIndex& a, const TensorIndex& b) const { return access({a, b}); }
+  TensorAccess operator[](const TensorIndex& a, const TensorIndex& b, const TensorIndex& c) const {
     return access({a, b, c});
   }
-  Access operator[](const TensorIndex& a, const TensorIndex& b, const TensorIndex& c, const TensorIndex& d) const {
+  TensorAccess operator[](const TensorIndex& a, const TensorIndex& b, const TensorIndex& c,
+                          const TensorIndex& d) const {
     return access({a, b, c, d});
   }
-  Access operator[](const TensorIndex& a, const TensorIndex& b, const TensorIndex& c, const TensorIndex& d,
-                    const TensorIndex& e) const {
+  TensorAccess operator[](const TensorIndex& a, const TensorIndex& b, const TensorIndex& c, const TensorIndex& d,
+                          const TensorIndex& e) const {
     return access({a, b, c, d, e});
   }
-  Access operator[](const TensorIndex& a, const TensorIndex& b, const TensorIndex& c, const TensorIndex& d,
-                    const TensorIndex& e, const TensorIndex& f) const {
+  TensorAccess operator[](const TensorIndex& a, const TensorIndex& b, const TensorIndex& c, const TensorIndex& d,
+                          const TensorIndex& e, const TensorIndex& f) const {
     return access({a, b, c, d, e, f});
   }
-  Access operator[](const TensorIndex& a, const TensorIndex& b, const TensorIndex& c, const TensorIndex& d,
-                    const TensorIndex& e, const TensorIndex& f, const TensorIndex& g) const {
+  TensorAccess operator[](const TensorIndex& a, const TensorIndex& b, const TensorIndex& c, const TensorIndex& d,
+                          const TensorIndex& e, const TensorIndex& f, const TensorIndex& g) const {
     return access({a, b, c, d, e, f, g});
   }
-  Access operator[](const TensorIndex& a, const TensorIndex& b, const TensorIndex& c, const TensorIndex& d,
-                    const TensorIndex& e, const TensorIndex& f, const TensorIndex& g, const TensorIndex& h) const {
+  TensorAccess operator[](const TensorIndex& a, const TensorIndex& b, const TensorIndex& c, const TensorIndex& d,
+                          const TensorIndex& e, const TensorIndex& f, const TensorIndex& g,
+                          const TensorIndex& h) const {
     return access({a, b, c, d, e, f, g, h});
   }
 
@@ -96,7 +98,7 @@ public:
 
 private:
   void check_rank(size_t expected, const SourceLocation& location) const;
-  Access access(std::initializer_list<TensorIndex> subscripts) const;
+  TensorAccess access(std::initializer_list<TensorIndex> subscripts) const;
 
   detail::Handle handle_;
 };

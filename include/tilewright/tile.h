@@ -53,19 +53,29 @@ private:
 };
 template <size_t N> using Tiles = LoopVariables<Tile, N>;
 
-// The block size of a dimension: a number, or none for the config's choice.
+// A block size of its own, which the config chooses: what register_block_size() gives. Several loops may have it, and
+// new values: tw::tile(n, tw::block_size(block)), tw::zeros({tile_m, block}). On the device it is a number.
+class RegisteredBlockSize : public Value {
+public:
+  explicit RegisteredBlockSize(const Value& value) : Value(value) {}
+};
+// Before the tile loop: a new entry in the config's block_sizes, for loops over `extent` elements.
+RegisteredBlockSize register_block_size(const Size& extent, SourceLocation location = std::source_location::current());
+
+// The block size of a dimension: a number, a registered one, or none for the config's choice.
 class BlockSize {
 public:
   template <class T>
     requires(std::convertible_to<T, Size>)
-  BlockSize(const T& size) : size_(size), chosen_(true) {}
+  BlockSize(const T& size) : size_(Size(size)), chosen_(true) {}
+  BlockSize(const RegisteredBlockSize& block) : size_(block), chosen_(true) {}
   BlockSize(None) {}
 
   bool chosen() const { return chosen_; }
-  int64_t value() const { return size_.value(); }
+  const Operand& size() const { return size_; }
 
 private:
-  Size size_;
+  Operand size_;
   bool chosen_ = false;
 };
 
@@ -233,14 +243,10 @@ GridRange<N> grid(const Operand (&sizes)[N], SourceLocation location = std::sour
   return {nullptr, sizes, {}, location};
 }
 
-// A tile shifted by a number is not there yet; this says so in one line.
-template <class T>
-  requires(std::same_as<T, Tile>)
-T operator+(const T& tile, const Operand&) {
-  static_assert(detail::kNever<T>, "shifted tiles (tile + k) are not supported yet; a tile is no number either: use "
-                                   "tile.index() or tile.begin() to compute with");
-  return tile;
-}
+// In a tile loop: the same number of indices, moved by a number, a size or a scalar on the device. As a subscript it
+// still is a block of memory; tile.index() would gather. Elements outside of the tensor must not exist in the tile.
+Tile operator+(const Tile& tile, const Operand& by);
+Tile operator-(const Tile& tile, const Operand& by);
 
 } // namespace tilewright
 

@@ -2,11 +2,23 @@
 // backend, and tests can describe any machine.
 #pragma once
 
+#include "tilewright/config.h"
+
 #include <cstdint>
 #include <string>
 #include <vector>
 
 namespace tilewright {
+
+/// An option of one value that only the backend knows the meaning of: how many threads it runs on, say.
+struct BackendOption {
+  std::string name;
+  std::string summary;
+  std::vector<ConfigValue> choices = {}; // offered where there are two
+  ConfigValue default_value = nullptr;
+  bool ordered = false; // neighbours in the list can be expected to perform alike
+  bool of_dots = false; // only kernels with a dot have it
+};
 
 struct BackendLimits {
   std::string backend; // as the user names it: "cpu"
@@ -28,6 +40,13 @@ struct BackendLimits {
 
   std::vector<std::string> pid_types; // in the order of preference; the first is the default
   std::vector<std::string> options;   // names of the options that have a meaning on this backend
+  std::vector<BackendOption> own_options;
+
+  // How loads and stores may reach memory, in the order of preference.
+  std::vector<std::string> access_kinds;
+  // A loop over lanes runs along one dimension of all that it loads and stores: the one that suits its `block_ptr`
+  // accesses, while `pointer` ones follow. Where all agree, there is nothing to choose.
+  bool accesses_share_vectors = false;
 };
 
 } // namespace tilewright

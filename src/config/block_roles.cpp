@@ -28,9 +28,9 @@ void see_dot(Roles& roles, DotOp dot) {
   for (size_t dim = 0; dim + 2 < rank; ++dim) mark(acc[dim], &BlockRole::dot_batch);
 }
 
-template <typename Op> void see_access(Roles& roles, Op access, SmallVectorImpl<int64_t>& longest) {
-  auto array = cast<ArrayType>(access.getArray().getType());
-  for (auto [dim, use] : llvm::enumerate(subscripts_of(access))) {
+void see_access(Roles& roles, AccessOp access, SmallVectorImpl<int64_t>& longest) {
+  ArrayType array = access.array_type();
+  for (auto [dim, use] : llvm::enumerate(access.subscripts())) {
     if (use.kind != Subscript::Tile) continue;
     BlockRole* role = role_of(roles, cast<TileType>(use.operand.getType()).getExtent().dim());
     if (!role) continue;
@@ -47,8 +47,7 @@ Roles block_roles(KernelOp pinned) {
   SmallVector<int64_t> longest(roles.size(), 0);
   pinned.walk([&](Operation* op) {
     if (auto dot = dyn_cast<DotOp>(op)) see_dot(roles, dot);
-    if (auto load = dyn_cast<LoadOp>(op)) see_access(roles, load, longest);
-    if (auto store = dyn_cast<StoreOp>(op)) see_access(roles, store, longest);
+    if (AccessOp access(op); access) see_access(roles, access, longest);
   });
   for (auto [block, role] : llvm::enumerate(roles)) {
     SmallVector<LoopDim> walks = loop_dims_of_block(pinned, block);

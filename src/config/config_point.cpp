@@ -59,10 +59,19 @@ void fit_limit(const std::vector<FlatEntry>& entries, const ElementLimit& limit,
   }
 }
 
+/// Puts an entry that decides nothing back to its default.
+void fit_dependence(const std::vector<FlatEntry>& entries, const Dependence& dependence, ConfigPoint& point) {
+  const size_t on = flat_index(entries, dependence.on.option, dependence.on.entry);
+  if (is_met(dependence, proposal(entries[on].entry(), point[on]))) return;
+  const size_t i = flat_index(entries, dependence.entry.option, dependence.entry.entry);
+  point[i] = nearest_proposal(entries[i].entry(), default_value(entries[i].entry()));
+}
+
 ConfigPoint fit(const ConfigSpec& spec, ConfigPoint point) {
   const std::vector<FlatEntry> entries = flatten(spec);
   for (const ElementLimit& limit : spec.element_limits) fit_limit(entries, limit, point);
   fit_inside(entries, point);
+  for (const Dependence& dependence : spec.dependences) fit_dependence(entries, dependence, point);
   return point;
 }
 

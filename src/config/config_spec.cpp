@@ -38,6 +38,11 @@ const ConfigOptionSpec* ConfigSpec::find(std::string_view name) const {
   return at == options.end() ? nullptr : &*at;
 }
 
+bool is_met(const Dependence& dependence, const ConfigValue& on) {
+  if (dependence.values.empty()) return on.as_int() >= dependence.least;
+  return std::ranges::find(dependence.values, on) != dependence.values.end();
+}
+
 Config default_config(const ConfigSpec& spec) { return decode(spec, default_point(spec)); }
 
 double space_size(const ConfigSpec& spec) {
@@ -67,6 +72,15 @@ std::string to_json(const ConfigSpec& spec) {
                                       {"factors", factors},
                                       {"constant_factor", limit.constant_factor},
                                       {"max_elements", limit.max_elements}});
+  }
+  for (const Dependence& dependence : spec.dependences) {
+    Json on{{"option", dependence.on.option}, {"entry", dependence.on.entry}};
+    if (dependence.values.empty()) on["least"] = dependence.least;
+    for (const ConfigValue& value : dependence.values) on["values"].push_back(Json::parse(value.to_json()));
+    json["dependences"].push_back({{"option", dependence.entry.option},
+                                   {"entry", dependence.entry.entry},
+                                   {"only_with", on},
+                                   {"why", dependence.why}});
   }
   return json.dump(2);
 }

@@ -17,22 +17,35 @@ struct ConfigOptionSpec {
   std::string summary = {}; // one line: what it decides
 
   bool is_list = true; // a list with a value for each entry; otherwise there is one entry, and its value stands alone
-  bool may_be_short = true; // a list's missing last entries take their defaults
+  bool may_be_short = true;      // a list's missing last entries take their defaults
+  bool may_be_one_value = false; // instead of a list: each entry has it where it is legal, the others their defaults
 
   std::vector<ConfigEntry> entries = {};
   std::vector<std::string> labels = {}; // what each entry stands for: "tile over m"; empty, or one per entry
 };
 
+/// One entry of one option.
+struct EntryName {
+  std::string option;
+  size_t entry = 0;
+};
+
 /// A bound on a product of sizes: the elements of one tile value of the kernel.
 struct ElementLimit {
-  struct Factor {
-    std::string option; // block_sizes or reduction_loops
-    size_t entry = 0;
-  };
-  std::string what; // names the value in messages: "the tile [block 0, block 1] at matmul.cpp:14"
-  std::vector<Factor> factors = {};
+  std::string what;                    // names the value in messages: "the tile [block 0, block 1] at matmul.cpp:14"
+  std::vector<EntryName> factors = {}; // of block_sizes and reduction_loops
   int64_t constant_factor = 1;
   int64_t max_elements = INT64_MAX;
+};
+
+/// An entry that decides something only where another one has some value. Elsewhere it has its default: two configs
+/// that differ make different programs.
+struct Dependence {
+  EntryName entry;
+  EntryName on;
+  std::vector<ConfigValue> values = {}; // those of `on` with which `entry` has a meaning
+  int64_t least = 0;                    // where there are no `values`: the least size that does
+  std::string why;                      // for messages: "only persistent programs are several for a worker"
 };
 
 struct ConfigSpec {
@@ -40,6 +53,7 @@ struct ConfigSpec {
   std::map<std::string, std::string>
       inapplicable; // options that exist, but not here -> why ("no dimension is reduced")
   std::vector<ElementLimit> element_limits;
+  std::vector<Dependence> dependences; // an entry comes before those that depend on it
 
   /// Null when there is no such option.
   const ConfigOptionSpec* find(std::string_view name) const;
@@ -48,7 +62,11 @@ struct ConfigSpec {
 /// The config of every default; sizes are lowered where an element limit asks for it.
 Config default_config(const ConfigSpec& spec);
 
-/// How many configs a search can propose; as a double, for it is a product of many numbers.
+/// Whether `on`, which has this value, lets the entry decide something.
+bool is_met(const Dependence& dependence, const ConfigValue& on);
+
+/// How many configs a search can propose; as a double, for it is a product of many numbers. What depends on something
+/// else is counted as if it did not.
 double space_size(const ConfigSpec& spec);
 
 /// The spec for `show`: every option with its entries' kind, label, default, legal and proposed values.

@@ -101,13 +101,11 @@ private:
     return product;
   }
 
-  /// By all blocks that are loaded and stored, at once.
+  /// By all blocks that are accessed, at once.
   int64_t bytes_touched() {
     int64_t bytes = 0;
-    auto add = [&](Type array, Type value) { bytes += elements(value) * cast<ArrayType>(array).element_bytes(); };
     kernel_.walk([&](Operation* op) {
-      if (auto load = dyn_cast<LoadOp>(op)) add(load.getArray().getType(), load.getType());
-      if (auto store = dyn_cast<StoreOp>(op)) add(store.getArray().getType(), store.getValue().getType());
+      if (AccessOp access(op); access) bytes += elements(access.block()) * access.array_type().element_bytes();
     });
     return bytes;
   }

@@ -1,8 +1,10 @@
 #include "config/derive_config_spec.h"
 
+#include "config/access_choices.h"
 #include "config/block_roles.h"
 #include "config/default_blocks.h"
 #include "ir/context.h"
+#include "ir/flattening.h"
 #include "ir/kernel_loops.h"
 #include "ir/rolling.h"
 
@@ -20,10 +22,18 @@ namespace {
 constexpr int64_t kLeastRolledBlock = 16;
 constexpr int64_t kLargestGroup = 32;
 constexpr int64_t kUnrollFactors[] = {1, 2, 4};
+constexpr int64_t kProgramsPerWorker[] = {1, 2, 4, 8};
 constexpr int64_t kLargestBlockOfUnknownExtent = 4096;
+// The most that a loop which is unrolled wholly may come to: iterations times what is in one (weight_of).
+constexpr int64_t kMostStaticTrips = 16, kMostStaticWeight = 64;
+constexpr int64_t kWeightOfDot = 24, kWeightOfReduction = 6;
 // What schedule can do; a backend may know more.
-constexpr const char* kPidTypes[] = {"flat", "persistent_blocked"};
-constexpr const char* kGpuOptions[] = {"num_warps", "num_stages", "maxnreg"};
+constexpr const char* kPidTypes[] = {"flat", "xyz", "persistent_blocked", "persistent_interleaved"};
+// Options that some backend has, so that a config made for another one is understood.
+constexpr const char* kOtherOptions[] = {"num_warps",           "num_stages",      "maxnreg",
+                                         "epilogue_subtile",    "atomic_indexing", "range_num_stages",
+                                         "range_multi_buffers", "range_flattens",  "range_warp_specializes",
+                                         "num_threads",         "vector_width",    "register_tile"};
 
 int64_t power_of_two_from(int64_t size) { return static_cast<int64_t>(llvm::PowerOf2Ceil(std::max<int64_t>(size, 1))); }
 
@@ -36,6 +46,21 @@ std::string place(Location location) {
   return fmt::format(" ({}:{})", file, source.line);
 }
 
+bool has_dot(Operation* root) {
+  return root->walk([](DotOp) { return WalkResult::interrupt(); }).wasInterrupted();
+}
+
+/// How much code the body of a loop is, in pointwise ops.
+int64_t weight_of(ForOp loop) {
+  int64_t weight = 0;
+  loop.getBody().walk([&](Operation* op) {
+    bool on_tensors = llvm::any_of(op->getOperandTypes(), llvm::IsaPred<RankedTensorType>) ||
+                      llvm::any_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>);
+    weight += isa<DotOp>(op) ? kWeightOfDot : isa<ReduceOp>(op) ? kWeightOfReduction : on_tensors ? 1 : 0;
+  });
+  return std::max<int64_t>(weight, 1);
+}
+
 class SpecBuilder {
 public:
   SpecBuilder(KernelOp kernel, const BackendLimits& limits)
@@ -44,13 +69,22 @@ public:
   ConfigSpec run() {
     add_block_sizes();
     add_loop_orders();
+    add_flatten_loops();
     add_reduction_loops();
     add_pid_type();
+    add_num_sm_multiplier();
     add_l2_groupings();
+    add_static_ranges();
     add_unroll_factors();
+    add_indexing();
+    add_eviction_policies();
+    add_own_options();
     add_element_limits();
-    for (const char* name : kGpuOptions)
-      if (!llvm::is_contained(limits_.options, name))
+    std::ranges::copy_if(dependences_, std::back_inserter(spec_.dependences), [&](const Dependence& dependence) {
+      return spec_.find(dependence.entry.option) && spec_.find(dependence.on.option);
+    });
+    for (const char* name : kOtherOptions)
+      if (!spec_.find(name) && !spec_.inapplicable.contains(name))
         spec_.inapplicable[name] = fmt::format("it has no meaning on the {} backend", limits_.backend);
     return std::move(spec_);
   }
@@ -101,6 +135,30 @@ private:
     offer(std::move(option), none ? "no loop has several dimensions whose order is free" : "");
   }
 
+  void add_flatten_loops() {
+    ConfigOptionSpec option{.name = "flatten_loops", .summary = "walks the dimensions of a loop as one"};
+    bool useful = false;
+    std::vector<Dependence> orders;
+    for (auto [i, loop] : llvm::enumerate(permutable_loops(kernel_))) {
+      ChoiceEntry entry{.choices = {false}, .default_value = false};
+      std::string reason;
+      if (find_flattening(kernel_, loop, reason)) {
+        entry.choices.emplace_back(true);
+        for (const char* other : {"loop_orders", "l2_groupings"})
+          if (loop.getParallel() || StringRef(other) == "loop_orders") // groups are of programs
+            orders.push_back({.entry = {other, i},
+                              .on = {"flatten_loops", i},
+                              .values = {false},
+                              .why = "the loop is walked as one"});
+      }
+      useful |= entry.choices.size() > 1;
+      option.entries.emplace_back(entry);
+      option.labels.push_back(fmt::format("loop over {} dimensions", loop.rank()) + place(loop.getLoc()));
+    }
+    offer(std::move(option), useful ? "" : "no loop has dimensions that can be walked as one");
+    dependences_.insert(dependences_.end(), orders.begin(), orders.end());
+  }
+
   void add_reduction_loops() {
     ConfigOptionSpec option{.name = "reduction_loops",
                             .summary = "null keeps a reduced dimension whole, a number walks it in such blocks"};
@@ -120,12 +178,35 @@ private:
 
   void add_pid_type() {
     ChoiceEntry entry{.choices = {}, .default_value = nullptr};
-    for (const std::string& type : limits_.pid_types)
-      if (llvm::is_contained(kPidTypes, StringRef(type))) entry.choices.emplace_back(type);
+    const bool has_axes = parallel_loops(kernel_).size() == 1 && parallel_loop(kernel_).rank() > 1;
+    for (const std::string& type : limits_.pid_types) {
+      if (!llvm::is_contained(kPidTypes, StringRef(type)) || (type == "xyz" && !has_axes)) continue;
+      // Persistent programs would have to wait for each other at a barrier.
+      if (has_barrier(kernel_) && StringRef(type).starts_with("persistent_")) continue;
+      entry.choices.emplace_back(type);
+    }
     bool useful = entry.choices.size() > 1;
     if (useful) entry.default_value = entry.choices.front();
     offer({.name = "pid_type", .summary = "how tiles are mapped to programs", .is_list = false, .entries = {entry}},
           useful ? "" : "there is only one way to map tiles to programs");
+  }
+
+  void add_num_sm_multiplier() {
+    std::vector<ConfigValue> persistent;
+    if (const ConfigOptionSpec* types = spec_.find("pid_type"))
+      for (const ConfigValue& type : std::get<ChoiceEntry>(types->entries[0]).choices)
+        if (StringRef(type.as_string()).starts_with("persistent_")) persistent.push_back(type);
+    ChoiceEntry entry{.choices = {}, .default_value = 1, .ordered = true};
+    for (int64_t count : kProgramsPerWorker) entry.choices.emplace_back(count);
+    offer({.name = "num_sm_multiplier",
+           .summary = "how many persistent programs there are for each worker",
+           .is_list = false,
+           .entries = {entry}},
+          persistent.empty() ? "there are no persistent programs" : "");
+    dependences_.push_back({.entry = {"num_sm_multiplier", 0},
+                            .on = {"pid_type", 0},
+                            .values = persistent,
+                            .why = "only persistent programs are so many for each worker"});
   }
 
   void add_l2_groupings() {
@@ -142,6 +223,53 @@ private:
            .entries = {entry},
            .labels = {"outermost loop" + place(loop.getLoc())}},
           useful ? "" : "the outermost loop has no two dimensions of tiles to group");
+    const ConfigOptionSpec* types = spec_.find("pid_type");
+    std::vector<ConfigValue> grouped;
+    if (types) grouped = std::get<ChoiceEntry>(types->entries[0]).choices;
+    if (std::erase(grouped, ConfigValue("xyz")) > 0)
+      dependences_.push_back({.entry = {"l2_groupings", 0},
+                              .on = {"pid_type", 0},
+                              .values = grouped,
+                              .why = "programs along several axes are not grouped"});
+  }
+
+  void add_static_ranges() {
+    ConfigOptionSpec option{.name = "static_ranges", .summary = "repeats the body of a loop for each iteration"};
+    bool useful = false;
+    for (auto [i, loop] : llvm::enumerate(sequential_loops(kernel_))) {
+      ChoiceEntry entry{.choices = {false}, .default_value = false};
+      if (may_be_static(loop, i)) entry.choices.emplace_back(true);
+      useful |= entry.choices.size() > 1;
+      option.entries.emplace_back(entry);
+      option.labels.push_back("loop" + place(loop.getLoc()));
+    }
+    offer(std::move(option), useful ? "" : "no loop inside a program is known to be short");
+  }
+
+  /// An innermost loop over one dimension of constant length. Where that depends on its block, it is static with such
+  /// blocks only as make it short: so that the amount of code does not depend on sizes.
+  bool may_be_static(ForOp loop, size_t i) {
+    std::optional<int64_t> length = LoopDim{loop, 0}.length();
+    if (loop.rank() != 1 || !length || *length < 2) return false;
+    if (loop.getBody().walk([](ForOp) { return WalkResult::interrupt(); }).wasInterrupted()) return false;
+    const int64_t most = std::min(kMostStaticTrips, kMostStaticWeight / weight_of(loop));
+    if (most < 2) return false;
+    Dim block = loop.getBlocks().getDims()[0].dim();
+    if (std::optional<int64_t> size = block.constant()) {
+      if (llvm::divideCeil(*length, *size) > static_cast<uint64_t>(most)) return false;
+    } else {
+      std::optional<Symbol> symbol = block.symbol();
+      if (!symbol || symbol->kind != Symbol::Kind::Block) return false;
+      dependences_.push_back({.entry = {"static_ranges", i},
+                              .on = {"block_sizes", symbol->index},
+                              .least = static_cast<int64_t>(llvm::divideCeil(*length, most)),
+                              .why = fmt::format("the loop would run more than {} times, each time its body", most)});
+    }
+    dependences_.push_back({.entry = {"range_unroll_factors", i},
+                            .on = {"static_ranges", i},
+                            .values = {false},
+                            .why = "the loop is unrolled wholly"});
+    return true;
   }
 
   void add_unroll_factors() {
@@ -152,14 +280,78 @@ private:
       // The innermost dimension is the one that is unrolled.
       int64_t length = LoopDim{loop, loop.rank() - 1}.length().value_or(INT64_MAX);
       // A dot is a large piece of code already: more copies cost compile time and win nothing.
-      bool has_dot = loop.walk([](DotOp) { return WalkResult::interrupt(); }).wasInterrupted();
+      const int64_t most = has_dot(loop) ? 2 : INT64_MAX;
       for (int64_t factor : kUnrollFactors)
-        if (factor <= std::max<int64_t>(length, 1) && (!has_dot || factor <= 2)) entry.choices.emplace_back(factor);
+        if (factor <= std::min(std::max<int64_t>(length, 1), most)) entry.choices.emplace_back(factor);
       useful |= entry.choices.size() > 1;
       option.entries.emplace_back(entry);
       option.labels.push_back("loop" + place(loop.getLoc()));
     }
     offer(std::move(option), useful ? "" : "no loop inside a program runs more than once");
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Memory
+  //===--------------------------------------------------------------------===//
+
+  std::string access_label(Operation* op) {
+    Value array = AccessOp(op).array();
+    auto argument = dyn_cast<BlockArgument>(array);
+    StringRef name = argument ? kernel_.argument_name(argument.getArgNumber()) : StringRef();
+    std::string what = !name.empty() ? name.str() : argument ? "an argument" : "a new array";
+    return (isa<LoadOp>(op) ? "load of " : "store to ") + what + place(op->getLoc());
+  }
+
+  void add_indexing() {
+    ConfigOptionSpec option{
+        .name = "indexing", .summary = "how each load and store reaches memory", .may_be_one_value = true};
+    bool useful = false;
+    for (const AccessChoice& access : access_choices(kernel_, limits_)) {
+      ChoiceEntry entry{.choices = {}, .default_value = access.kinds.front()};
+      for (const std::string& kind : access.kinds) entry.choices.emplace_back(kind);
+      useful |= access.kinds.size() > 1;
+      option.entries.emplace_back(entry);
+      option.labels.push_back(access_label(access.op));
+    }
+    offer(std::move(option), useful ? "" : "no load or store can be done in two ways that differ");
+  }
+
+  void add_eviction_policies() {
+    ConfigOptionSpec loads{.name = "load_eviction_policies",
+                           .summary = "which of what is loaded shall leave the caches first or last",
+                           .may_be_one_value = true};
+    ConfigOptionSpec stores{.name = "store_eviction_policies",
+                            .summary = "which of what is stored shall leave the caches first or last",
+                            .may_be_one_value = true};
+    bool load_useful = false, store_useful = false;
+    for (const AccessChoice& access : access_choices(kernel_, limits_)) {
+      const bool is_load = isa<LoadOp>(access.op);
+      ChoiceEntry entry{.choices = {""}, .default_value = ""};
+      if (access.walks) entry.choices.insert(entry.choices.end(), {"first", "last"});
+      (is_load ? load_useful : store_useful) |= access.walks;
+      ConfigOptionSpec& option = is_load ? loads : stores;
+      option.entries.emplace_back(entry);
+      option.labels.push_back(access_label(access.op));
+    }
+    offer(std::move(loads), load_useful ? "" : "no load walks an array in blocks");
+    offer(std::move(stores), store_useful ? "" : "no store walks an array in blocks");
+  }
+
+  //===--------------------------------------------------------------------===//
+  // The backend's own
+  //===--------------------------------------------------------------------===//
+
+  void add_own_options() {
+    for (const BackendOption& own : limits_.own_options) {
+      ChoiceEntry entry{.choices = own.choices, .default_value = own.default_value, .ordered = own.ordered};
+      if (own.choices.size() < 2)
+        spec_.inapplicable[own.name] = "there is nothing to choose on this machine";
+      else if (own.of_dots && !has_dot(kernel_))
+        spec_.inapplicable[own.name] = "the kernel has no dot";
+      else
+        spec_.options.push_back(
+            {.name = own.name, .summary = own.summary, .is_list = false, .entries = {std::move(entry)}});
+    }
   }
 
   //===--------------------------------------------------------------------===//
@@ -210,6 +402,7 @@ private:
   SmallVector<Dim> wholes_;
   SmallVector<BlockRole> roles_;
   SmallVector<uint32_t> rollable_;
+  std::vector<Dependence> dependences_; // also of options that turn out not to be there
   ConfigSpec spec_;
 };
 

@@ -23,6 +23,7 @@ public:
     }
     for (const ConfigOptionSpec& option : spec_.options) fit_inner_blocks(option);
     for (const ElementLimit& limit : spec_.element_limits) check_limit(limit);
+    for (const Dependence& dependence : spec_.dependences) check_dependence(dependence);
     return std::move(result_);
   }
 
@@ -42,6 +43,7 @@ private:
 
   ConfigValue complete(const ConfigOptionSpec& option, const ConfigValue& given) {
     if (!option.is_list) return legal_value(option, 0, given);
+    if (option.may_be_one_value && !given.is_list()) return one_value(option, given);
     if (!given.is_list())
       fail(where_, "config option '{}': found {}, expected a list of {}", option.name, given.to_json(),
            entries_text(option));
@@ -54,6 +56,20 @@ private:
     for (size_t i = 0; i < values.size(); ++i) whole.push_back(legal_value(option, i, values[i]));
     const ConfigValue::List& defaults = defaults_.find(option.name)->as_list();
     whole.insert(whole.end(), defaults.begin() + values.size(), defaults.end());
+    return whole;
+  }
+
+  ConfigValue one_value(const ConfigOptionSpec& option, const ConfigValue& given) {
+    ConfigValue::List whole;
+    bool legal = false;
+    for (const ConfigEntry& entry : option.entries) {
+      std::optional<ConfigValue> value = legalise(entry, given);
+      legal |= value.has_value();
+      whole.push_back(value ? *value : default_value(entry));
+    }
+    if (!legal)
+      fail(where_, "config option '{}': found {}, which none of its {} entries can be; expected a list of {}",
+           option.name, given.to_json(), option.entries.size(), entries_text(option));
     return whole;
   }
 
@@ -81,6 +97,27 @@ private:
       values[i] = outer;
       result_.config.set(option.name, std::move(values));
     }
+  }
+
+  ConfigValue value_of(const EntryName& name) const {
+    const ConfigValue& value = *result_.config.find(name.option);
+    return spec_.find(name.option)->is_list ? value.as_list()[name.entry] : value;
+  }
+
+  void check_dependence(const Dependence& dependence) {
+    const auto& [name, i] = dependence.entry;
+    const ConfigOptionSpec& option = *spec_.find(name);
+    const ConfigValue value = value_of(dependence.entry), neutral = default_value(option.entries[i]);
+    if (value == neutral || is_met(dependence, value_of(dependence.on))) return;
+    warn("config option {}: {} is reset to {}: {}", entry_text(option, i), value.to_json(), neutral.to_json(),
+         dependence.why);
+    if (!option.is_list) {
+      result_.config.set(name, neutral);
+      return;
+    }
+    ConfigValue::List values = result_.config.find(name)->as_list();
+    values[i] = neutral;
+    result_.config.set(name, std::move(values));
   }
 
   void check_limit(const ElementLimit& limit) {

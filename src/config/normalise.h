@@ -2,7 +2,8 @@
 //   - An option that is not given, and the missing end of a short list, take their defaults (block_sizes must be
 //   whole).
 //   - A size below its minimum is raised to it, one above the block it walks in is lowered to that, with a warning.
-//   - An option that has no meaning for this kernel or backend is left out, with a warning.
+//   - An option that has no meaning for this kernel or backend is left out, with a warning; one that has none beside
+//   what else the config says is put back to its default, with a warning.
 //   - Anything else that is not legal throws Error, which says the option, what was found and what is legal.
 #pragma once
 

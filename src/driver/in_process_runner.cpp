@@ -72,7 +72,8 @@ static Measurement launch_within(const LaunchPlan& plan, void* const* arguments,
   constexpr int64_t kSlices = 16;
   double start = clock.seconds();
   auto elapsed = [&] { return (clock.seconds() - start) * 1e6; };
-  if (plan.persistent || plan.program_count < kSlices * num_threads()) { // too few programs to slice
+  bool in_one_go = plan.persistent || !plan.phases.empty();
+  if (in_one_go || plan.program_count < kSlices * num_threads()) { // too few programs to slice
     launch(plan, arguments);
     return {elapsed(), false};
   }

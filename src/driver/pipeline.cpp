@@ -3,8 +3,10 @@
 #include "backends/cpu/expand_math.h"
 #include "backends/cpu/loops_to_llvm.h"
 #include "backends/cpu/lower_to_loops.h"
+#include "backends/cpu/overlap_stores.h"
 #include "driver/source_comments.h"
 #include "ir/context.h"
+#include "ir/programs_per_worker.h"
 #include "runtime/launch_plan.h"
 #include "schedule/expand_program_ids.h"
 #include "schedule/schedule.h"
@@ -29,23 +31,6 @@ std::optional<Stage> parse_stage(std::string_view name) {
   return std::nullopt;
 }
 
-BackendLimits limits_of(const cpu::CpuTarget& target) {
-  BackendLimits limits;
-  limits.backend = "cpu";
-  limits.worker_count = num_threads();
-  limits.vector_lanes = target.lanes(32);
-  limits.l1_bytes = target.l1_bytes;
-  limits.l2_bytes = target.l2_bytes;
-  limits.l3_bytes = target.l3_bytes;
-  limits.dot_tile_rows = target.dot_tile().rows;
-  limits.dot_tile_columns = target.dot_tile().vectors * target.lanes(32);
-  limits.max_block_elements = int64_t(1) << 22;
-  limits.pid_types = {"flat", "persistent_blocked"};
-  limits.options = {"block_sizes", "loop_orders",  "reduction_loops",
-                    "pid_type",    "l2_groupings", "range_unroll_factors"};
-  return limits;
-}
-
 void prepare_kernel(KernelOp kernel, ArrayRef<ArrayLayout> layouts) {
   check_diagnostics(kernel.getContext(), [&] {
     if (failed(pin_sizes(kernel, layouts)) || failed(simplify_kernel(kernel))) return failure();
@@ -68,6 +53,7 @@ static OwningOpRef<ModuleOp> make_loops(ProgramOp program, const cpu::CpuTarget&
     passes.enableVerifier(false); // all is verified next
     passes.addPass(createCSEPass());
     passes.addPass(cpu::create_expand_math_pass(target));
+    passes.addPass(cpu::create_overlap_stores_pass(target));
     if (failed(passes.run(*loops))) return failure();
     return verify(*loops);
   });
@@ -76,10 +62,12 @@ static OwningOpRef<ModuleOp> make_loops(ProgramOp program, const cpu::CpuTarget&
 
 static func::FuncOp function_of(ModuleOp loops) { return *loops.getOps<func::FuncOp>().begin(); }
 
-CompiledKernel compile_kernel(KernelOp kernel, const Config& config, const cpu::CpuTarget& target) {
-  OwningOpRef<ModuleOp> module = make_program(kernel, config, target);
+CompiledKernel compile_kernel(KernelOp kernel, const Config& config, const cpu::CpuTarget& machine) {
+  const cpu::CpuTarget target = target_with(machine, config);
+  OwningOpRef<ModuleOp> module = make_program(kernel, config, machine);
   ProgramOp program = program_of(*module);
   std::optional<uint64_t> programs = program.getPrograms();
+  const int64_t per_worker = programs_per_worker(program);
   OwningOpRef<ModuleOp> loops = make_loops(program, target);
   cpu::EmittedKernel emitted = cpu::emit_llvm(function_of(*loops), target);
   std::shared_ptr<const cpu::CompiledCode> code = cpu::compile(std::move(emitted), target);
@@ -89,14 +77,18 @@ CompiledKernel compile_kernel(KernelOp kernel, const Config& config, const cpu::
   compiled.plan.function = code->function();
   compiled.plan.scratch_bytes = code->scratch_bytes();
   compiled.plan.persistent = !programs;
-  compiled.plan.program_count = programs ? *programs : int64_t(kMaxThreads);
+  compiled.plan.program_count = programs ? *programs : kMaxThreads * per_worker;
+  if (auto phases = program.getPhases()) compiled.plan.phases.assign(phases->begin(), phases->end());
+  compiled.plan.programs_per_worker = static_cast<int>(per_worker);
+  compiled.plan.max_workers = max_workers_of(config);
   compiled.plan.code = std::const_pointer_cast<cpu::CompiledCode>(code);
   return compiled;
 }
 
-std::string stage_text(KernelOp kernel, const Config& config, const cpu::CpuTarget& target, Stage stage) {
+std::string stage_text(KernelOp kernel, const Config& config, const cpu::CpuTarget& machine, Stage stage) {
   if (stage == Stage::Tile) return with_source_comments(kernel);
-  OwningOpRef<ModuleOp> module = make_program(kernel, config, target);
+  const cpu::CpuTarget target = target_with(machine, config);
+  OwningOpRef<ModuleOp> module = make_program(kernel, config, machine);
   if (stage == Stage::Program) return with_source_comments(program_of(*module));
   OwningOpRef<ModuleOp> loops = make_loops(program_of(*module), target);
   if (stage == Stage::Loops) return with_source_comments(function_of(*loops));

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "backends/cpu/jit.h"
-#include "config/backend_limits.h"
 #include "config/config_spec.h"
+#include "driver/cpu_options.h"
 #include "ir/tile_dialect.h"
 #include "runtime/launch_plan.h"
 #include "schedule/pin_sizes.h"
@@ -23,9 +23,6 @@ enum class Stage { Tile, Program, Loops, Llvm, Asm };
 
 /// From "tile", "program", "loops", "llvm", "asm".
 std::optional<Stage> parse_stage(std::string_view name);
-
-/// What the schedule and the config spec must know of a CPU.
-BackendLimits limits_of(const cpu::CpuTarget& target);
 
 /// Once per specialisation: pins the recorded kernel to its arguments' layouts and tidies it. Throws Error on the
 /// user's line, as all of these do.

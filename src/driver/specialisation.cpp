@@ -17,7 +17,7 @@ static constexpr const char* kCompilerVersion = "tilewright 0.1 llvm 19";
 
 static bool is_stored_to(mlir::Value array) {
   for (mlir::Operation* user : array.getUsers())
-    if (auto store = llvm::dyn_cast<StoreOp>(user); store && store.getArray() == array) return true;
+    if (AccessOp access(user); access && access.array() == array && access.writes()) return true;
   return false;
 }
 

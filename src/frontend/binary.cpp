@@ -1,77 +1,10 @@
-// Operators and functions of two and three arguments, element by element.
+// Families of pointwise operations whose ops depend on the operands' dtypes: arithmetic, division, powers, comparisons,
+// logic and bits. pointwise.cpp says which operation is of which family, and has checked the dtypes.
 #include "frontend/builder.h"
 
 using namespace mlir;
 
 namespace tilewright {
-
-const char* spelling(Binary function) {
-  switch (function) {
-  case Binary::add: return "+";
-  case Binary::subtract: return "-";
-  case Binary::multiply: return "*";
-  case Binary::divide: return "/";
-  case Binary::modulo: return "%";
-  case Binary::remainder: return "tw::remainder";
-  case Binary::fmod: return "tw::fmod";
-  case Binary::floor_divide: return "tw::floor_divide";
-  case Binary::maximum: return "tw::maximum";
-  case Binary::minimum: return "tw::minimum";
-  case Binary::pow: return "tw::pow";
-  case Binary::atan2: return "tw::atan2";
-  case Binary::bit_and: return "&";
-  case Binary::bit_or: return "|";
-  case Binary::bit_xor: return "^";
-  case Binary::logical_and: return "tw::logical_and";
-  case Binary::logical_or: return "tw::logical_or";
-  case Binary::equal: return "==";
-  case Binary::not_equal: return "!=";
-  case Binary::less: return "<";
-  case Binary::less_equal: return "<=";
-  case Binary::greater: return ">";
-  case Binary::greater_equal: return ">=";
-  }
-  llvm_unreachable("unknown function");
-}
-
-Value Builder::binary(Binary function, const Term& a, const Term& b) {
-  auto build = [&]() -> Value {
-    switch (function) {
-    case Binary::add:
-    case Binary::subtract:
-    case Binary::multiply:
-    case Binary::maximum:
-    case Binary::minimum: return arithmetic(function, a, b);
-    case Binary::divide: return divide(a, b);
-    case Binary::modulo:
-      if (is_floating_point(promoted({a, b})))
-        fail("% takes integers, found {} and {}; for floating point there are tw::remainder and tw::fmod", describe(a),
-             describe(b));
-      return divide_integers(function, a, b);
-    case Binary::remainder:
-    case Binary::fmod:
-      return is_floating_point(promoted({a, b})) ? float_remainder(function, a, b) : divide_integers(function, a, b);
-    case Binary::floor_divide:
-      if (is_floating_point(promoted({a, b})))
-        fail("tw::floor_divide takes integers, found {} and {}; for floating point there is tw::floor(a / b)",
-             describe(a), describe(b));
-      return divide_integers(function, a, b);
-    case Binary::pow: return pow(a, b);
-    case Binary::atan2: {
-      DType dtype = promoted({a, b});
-      auto v = unify({a, b}, is_floating_point(dtype) ? dtype : DType::float32, spelling(function));
-      return ir.create<math::Atan2Op>(location_, v[0], v[1]);
-    }
-    case Binary::bit_and:
-    case Binary::bit_or:
-    case Binary::bit_xor: return bitwise(function, a, b);
-    case Binary::logical_and:
-    case Binary::logical_or: return logical(function, a, b);
-    default: return compare(function, a, b);
-    }
-  };
-  return note_number(build(), {a, b});
-}
 
 //===----------------------------------------------------------------------===//
 // Arithmetic
@@ -99,24 +32,23 @@ static Value create_by_type(OpBuilder& ir, Location location, Value a, Value b) 
   return ir.create<IntOp>(location, a, b);
 }
 
-Value Builder::arithmetic(Binary function, const Term& a, const Term& b) {
+Value Builder::arithmetic(Pointwise function, const Term& a, const Term& b) {
   DType dtype = promoted({a, b});
-  bool exact = function == Binary::maximum || function == Binary::minimum;
+  bool exact = function == Pointwise::maximum || function == Pointwise::minimum;
   bool widen = !exact && needs_wider_arithmetic({a, b}, dtype);
   auto v = unify({a, b}, widen ? DType::float32 : dtype, spelling(function));
   Value result;
   switch (function) {
-  case Binary::add:
+  case Pointwise::add:
     result = create_by_type<arith::AddFOp, arith::AddIOp, arith::OrIOp>(ir, location_, v[0], v[1]);
     break;
-  case Binary::subtract:
-    if (dtype == DType::boolean) fail("- does not take two bools; ^ is what differs, tw::logical_not is the opposite");
+  case Pointwise::sub:
     result = create_by_type<arith::SubFOp, arith::SubIOp, arith::SubIOp>(ir, location_, v[0], v[1]);
     break;
-  case Binary::multiply:
+  case Pointwise::mul:
     result = create_by_type<arith::MulFOp, arith::MulIOp, arith::AndIOp>(ir, location_, v[0], v[1]);
     break;
-  case Binary::maximum:
+  case Pointwise::maximum:
     result = create_by_type<arith::MaximumFOp, arith::MaxSIOp, arith::OrIOp>(ir, location_, v[0], v[1]);
     break;
   default: result = create_by_type<arith::MinimumFOp, arith::MinSIOp, arith::AndIOp>(ir, location_, v[0], v[1]); break;
@@ -135,14 +67,16 @@ Value Builder::divide(const Term& a, const Term& b) {
   return widen ? cast(result, dtype) : result;
 }
 
-Value Builder::divide_integers(Binary function, const Term& a, const Term& b) {
+// floor_divide and div_floor, div_trunc, fmod and remainder.
+Value Builder::divide_integers(Pointwise function, const Term& a, const Term& b) {
   DType dtype = promoted({a, b});
-  if (dtype == DType::boolean) fail("{} takes integers, found {} and {}", spelling(function), describe(a), describe(b));
   if (b.kind == Term::Kind::integer && b.integer == 0) fail("{} by zero", spelling(function));
   auto v = unify({a, b}, dtype, spelling(function));
-  if (function == Binary::floor_divide) return ir.create<arith::FloorDivSIOp>(location_, v[0], v[1]);
+  if (function == Pointwise::floor_divide || function == Pointwise::div_floor)
+    return ir.create<arith::FloorDivSIOp>(location_, v[0], v[1]);
+  if (function == Pointwise::div_trunc) return ir.create<arith::DivSIOp>(location_, v[0], v[1]);
   Value remainder = ir.create<arith::RemSIOp>(location_, v[0], v[1]);
-  if (function == Binary::fmod) return remainder;
+  if (function == Pointwise::fmod) return remainder;
   // The remainder has the dividend's sign; where it is not 0 and differs from the divisor's, it is one divisor off.
   Value zero = number_like(0, remainder);
   Value signs = ir.create<arith::XOrIOp>(location_, remainder, v[1]);
@@ -153,12 +87,12 @@ Value Builder::divide_integers(Binary function, const Term& a, const Term& b) {
   return ir.create<arith::SelectOp>(location_, off, corrected, remainder);
 }
 
-Value Builder::float_remainder(Binary function, const Term& a, const Term& b) {
+Value Builder::float_remainder(Pointwise function, const Term& a, const Term& b) {
   DType dtype = promoted({a, b});
-  bool widen = needs_wider_arithmetic({a, b}, dtype);
+  bool widen = is_16_bit_float(dtype);
   auto v = unify({a, b}, widen ? DType::float32 : dtype, spelling(function));
   Value result = ir.create<arith::RemFOp>(location_, v[0], v[1]);
-  if (function == Binary::remainder) {
+  if (function == Pointwise::remainder) {
     Value zero = number_like(0, result);
     using Predicate = arith::CmpFPredicate;
     Value negative = ir.create<arith::CmpFOp>(location_, Predicate::OLT, result, zero);
@@ -176,8 +110,8 @@ Value Builder::float_remainder(Binary function, const Term& a, const Term& b) {
 static Value power_by_multiplication(Builder& builder, Value x, int64_t power) {
   Value result;
   for (Value square = x; power > 0; power >>= 1) {
-    if (power & 1) result = result ? builder.binary(Binary::multiply, result, square) : square;
-    if (power > 1) square = builder.binary(Binary::multiply, square, square);
+    if (power & 1) result = result ? builder.pointwise(Pointwise::mul, {result, square}) : square;
+    if (power > 1) square = builder.pointwise(Pointwise::mul, {square, square});
   }
   return result;
 }
@@ -210,7 +144,7 @@ Value Builder::pow(const Term& base, const Term& exponent) {
 // Comparisons, logic and choice
 //===----------------------------------------------------------------------===//
 
-Value Builder::compare(Binary function, const Term& a, const Term& b) {
+Value Builder::compare(Pointwise function, const Term& a, const Term& b) {
   DType dtype = promoted({a, b});
   auto v = unify({a, b}, dtype, spelling(function));
   bool is_bool = dtype == DType::boolean; // false < true, so unsigned
@@ -218,11 +152,11 @@ Value Builder::compare(Binary function, const Term& a, const Term& b) {
   using I = arith::CmpIPredicate;
   auto [float_predicate, int_predicate] = [&]() -> std::pair<F, I> {
     switch (function) {
-    case Binary::equal: return {F::OEQ, I::eq};
-    case Binary::not_equal: return {F::UNE, I::ne};
-    case Binary::less: return {F::OLT, is_bool ? I::ult : I::slt};
-    case Binary::less_equal: return {F::OLE, is_bool ? I::ule : I::sle};
-    case Binary::greater: return {F::OGT, is_bool ? I::ugt : I::sgt};
+    case Pointwise::eq: return {F::OEQ, I::eq};
+    case Pointwise::ne: return {F::UNE, I::ne};
+    case Pointwise::lt: return {F::OLT, is_bool ? I::ult : I::slt};
+    case Pointwise::le: return {F::OLE, is_bool ? I::ule : I::sle};
+    case Pointwise::gt: return {F::OGT, is_bool ? I::ugt : I::sgt};
     default: return {F::OGE, is_bool ? I::uge : I::sge};
     }
   }();
@@ -230,23 +164,40 @@ Value Builder::compare(Binary function, const Term& a, const Term& b) {
   return ir.create<arith::CmpIOp>(location_, int_predicate, v[0], v[1]);
 }
 
-Value Builder::bitwise(Binary function, const Term& a, const Term& b) {
-  DType dtype = promoted({a, b});
-  if (is_floating_point(dtype))
-    fail("{} takes integers or bools, found {} and {}; compare floating point first, as in x > 0", spelling(function),
-         describe(a), describe(b));
-  auto v = unify({a, b}, dtype, spelling(function));
-  if (function == Binary::bit_and) return ir.create<arith::AndIOp>(location_, v[0], v[1]);
-  if (function == Binary::bit_or) return ir.create<arith::OrIOp>(location_, v[0], v[1]);
-  return ir.create<arith::XOrIOp>(location_, v[0], v[1]);
+Value Builder::bitwise(Pointwise function, ArrayRef<Term> terms) {
+  DType dtype = promoted(terms);
+  auto v = unify(terms, dtype, spelling(function));
+  switch (function) {
+  case Pointwise::bitwise_not: // all bits set, for bool as well: true
+    return ir.create<arith::XOrIOp>(location_, v[0], number_like(dtype == DType::boolean ? 1 : -1, v[0]));
+  case Pointwise::bitwise_and: return ir.create<arith::AndIOp>(location_, v[0], v[1]);
+  case Pointwise::bitwise_or: return ir.create<arith::OrIOp>(location_, v[0], v[1]);
+  case Pointwise::bitwise_xor: return ir.create<arith::XOrIOp>(location_, v[0], v[1]);
+  default: return shift(function == Pointwise::bitwise_left_shift, v[0], v[1]);
+  }
 }
 
-Value Builder::truth(const Term& x) { return unify({x}, DType::boolean, "the operand")[0]; }
+// Shifts by the width or more, and by negative numbers, are those by infinitely many bits: 0, or the sign everywhere.
+Value Builder::shift(bool left, Value value, Value by) {
+  Type element = element_type(value.getType());
+  unsigned width = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
+  unsigned most = left ? width : width - 1;
+  Value limit = number_like(most, by), last = number_like(width - 1, by);
+  Value past = ir.create<arith::CmpIOp>(location_, arith::CmpIPredicate::uge, by, limit);
+  Value amount = ir.create<arith::SelectOp>(location_, past, last, by);
+  if (!left) return ir.create<arith::ShRSIOp>(location_, value, amount);
+  Value shifted = ir.create<arith::ShLIOp>(location_, value, amount);
+  return ir.create<arith::SelectOp>(location_, past, number_like(0, value), shifted);
+}
 
-Value Builder::logical(Binary function, const Term& a, const Term& b) {
-  auto v = unify({a, b}, DType::boolean, spelling(function));
-  if (function == Binary::logical_and) return ir.create<arith::AndIOp>(location_, v[0], v[1]);
-  return ir.create<arith::OrIOp>(location_, v[0], v[1]);
+Value Builder::logical(Pointwise function, ArrayRef<Term> terms) {
+  auto v = unify(terms, DType::boolean, spelling(function));
+  switch (function) {
+  case Pointwise::logical_not: return ir.create<arith::XOrIOp>(location_, v[0], number_like(1, v[0]));
+  case Pointwise::logical_and: return ir.create<arith::AndIOp>(location_, v[0], v[1]);
+  case Pointwise::logical_or: return ir.create<arith::OrIOp>(location_, v[0], v[1]);
+  default: return ir.create<arith::XOrIOp>(location_, v[0], v[1]);
+  }
 }
 
 Value Builder::where_op(const Term& condition, const Term& a, const Term& b) {
@@ -259,14 +210,6 @@ Value Builder::where_op(const Term& condition, const Term& a, const Term& b) {
   Value result = ir.create<arith::SelectOp>(location_, chosen, broadcast(scalar(a, element), dims),
                                             broadcast(scalar(b, element), dims));
   return note_number(result, {condition, a, b});
-}
-
-Value Builder::clamp(const Term& x, const Term& low, const Term& high) {
-  DType dtype = promoted({x, low, high});
-  if (dtype == DType::boolean) fail("tw::clamp takes numbers, found {}", describe(x));
-  auto v = unify({x, low, high}, dtype, "tw::clamp");
-  Value raised = arithmetic(Binary::maximum, v[0], v[1]);
-  return note_number(arithmetic(Binary::minimum, raised, v[2]), {x, low, high});
 }
 
 } // namespace tilewright

@@ -70,7 +70,8 @@ Value Builder::constant(TypedAttr value) {
   return once(value, [&] { return Value(ir.create<arith::ConstantOp>(location_, value)); });
 }
 
-Value Builder::extent(const Dim& dim) {
+Value Builder::extent(const Dim& any) {
+  Dim dim = dimensions.in_sizes(any);
   if (std::optional<int64_t> number = dim.constant()) return index_constant(*number);
   auto key = DimAttr::get(context(), dim);
   return once(key, [&] { return Value(ir.create<ExtentOp>(location_, ir.getIndexType(), key)); });
@@ -96,7 +97,8 @@ static TypedAttr literal_attribute(const Builder& builder, const Term& term, Typ
   if (real >= 0x1p63 || real < -0x1p63 || real != real) // NaN too
     builder.fail("{} does not fit {}", builder.describe(term), name(device_dtype(element)));
   int64_t integer = term.kind == Term::Kind::real ? static_cast<int64_t>(real) : term.integer;
-  if (width == 32 && !llvm::isInt<32>(integer)) builder.fail("{} does not fit int32", builder.describe(term));
+  if (!llvm::isIntN(width, integer))
+    builder.fail("{} does not fit {}", builder.describe(term), name(device_dtype(element)));
   return IntegerAttr::get(element, APInt(width, static_cast<uint64_t>(integer)));
 }
 
@@ -148,6 +150,12 @@ Value Builder::cast_value(Value value, Type element) {
 Value Builder::cast(const Term& term, DType to) {
   if (!is_supported(to)) fail("{} is not supported in kernels yet; there are {}", name(to), kSupportedDTypes);
   return scalar(term, element_type_of(to, context()));
+}
+
+Value Builder::condition(const Term& term, const char* what) {
+  if (rank(term) != 0)
+    fail("the condition of {} must be a scalar, found {}; tw::where chooses by element", what, describe(term));
+  return cast(term, DType::boolean);
 }
 
 //===----------------------------------------------------------------------===//

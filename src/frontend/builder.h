@@ -39,43 +39,19 @@ private:
   Term(Kind kind, int64_t integer, double real) : kind(kind), integer(integer), real(real) {}
 };
 
-/// Functions of one argument: those of pointwise_functions.inc.
-enum class Unary : uint8_t {
-#define TILEWRIGHT_UNARY(name, ...) name,
-#include "tilewright/pointwise_functions.inc"
-};
-
-enum class Binary : uint8_t {
-  add,
-  subtract,
-  multiply,
-  divide,
-  modulo, // the operator %: remainder of integers
-  remainder,
-  fmod,
-  floor_divide,
-  maximum,
-  minimum,
-  pow,
-  atan2,
-  bit_and,
-  bit_or,
-  bit_xor,
-  logical_and,
-  logical_or,
-  equal,
-  not_equal,
-  less,
-  less_equal,
-  greater,
-  greater_equal,
+/// The pointwise operations of tilewright/operations.inc.
+enum class Pointwise : uint8_t {
+#define TILEWRIGHT_POINTWISE(name, ...) name,
+#include "tilewright/operations.inc"
 };
 
 /// One subscript of a load, a store, or of a device value.
 struct SubscriptTerm {
-  enum class Kind : uint8_t { whole, new_axis, tile, scalar };
+  enum class Kind : uint8_t { whole, new_axis, ellipsis, tile, index, slice, slice_from };
   Kind kind;
-  Term term = Term::integer_literal(0); // of a tile or a scalar
+  Term term = Term::integer_literal(0);    // a tile, an index (a scalar or a tensor), or the begin of slice_from
+  std::optional<Dim> begin = {}, end = {}; // of a slice, as the user wrote them; of slice_from, `end` is its length
+  int64_t step = 1;
 };
 
 /// Where a load or a store goes: what its subscripts come to.
@@ -86,7 +62,12 @@ struct Place {
   llvm::SmallVector<Dim> dims;            // of the block, before new axes
   llvm::SmallVector<int64_t> new_axes;    // positions in the result, ascending
   bool broadcasts = false;                // a tile walks over a dimension of size 1
+  mlir::Value mask = {};                  // of the block's dimensions
+  std::optional<Eviction> eviction = {};
 };
+
+/// Makes the scalars that two lanes combine to, from those of the one on the left and the one on the right.
+using CombinerBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange left, mlir::ValueRange right)>;
 
 class Builder {
 public:
@@ -138,16 +119,16 @@ public:
   mlir::Value index(const Term& term, const char* what);
   /// As PyTorch converts (.to(dtype)).
   mlir::Value cast(const Term& term, DType dtype);
+  /// A scalar as what a branch or a loop goes by; `what` is what the user called.
+  mlir::Value condition(const Term& term, const char* what);
 
   //
   // Pointwise operations
   //
 
-  mlir::Value unary(Unary function, const Term& x);
-  mlir::Value gelu(const Term& x, bool by_tanh);
-  mlir::Value binary(Binary function, const Term& a, const Term& b);
+  /// The operands, then the numbers that are parameters.
+  mlir::Value pointwise(Pointwise function, llvm::ArrayRef<Term> terms);
   mlir::Value where_op(const Term& condition, const Term& a, const Term& b);
-  mlir::Value clamp(const Term& x, const Term& low, const Term& high);
 
   //
   // Reductions. No dims: all. Negative dims count from the end.
@@ -157,6 +138,35 @@ public:
   mlir::Value mean(const Term& x, llvm::ArrayRef<int> dims, bool keepdim);
   mlir::Value extremum(Reduction kind, const Term& x, llvm::ArrayRef<int> dims, bool keepdim); // Max or Min
   mlir::Value softmax(const Term& x, int dim);
+  mlir::Value log_softmax(const Term& x, int dim);
+  mlir::Value prod(const Term& x, llvm::ArrayRef<int> dims, bool keepdim);
+  mlir::Value any_or_all(Reduction kind, const Term& x, llvm::ArrayRef<int> dims, bool keepdim); // Or: any, And: all
+  mlir::Value count_nonzero(const Term& x, llvm::ArrayRef<int> dims, bool keepdim);
+  mlir::Value logsumexp(const Term& x, llvm::ArrayRef<int> dims, bool keepdim);
+  mlir::Value norm(const Term& x, double p, llvm::ArrayRef<int> dims, bool keepdim);
+  /// The variance, or its root, and the mean. `name` is what the user called.
+  std::pair<mlir::Value, mlir::Value> variance(const char* name, const Term& x, llvm::ArrayRef<int> dims,
+                                               double correction, bool keepdim, bool root);
+  /// The value and its index. No dim: in row-major order. `name` is what the user called.
+  std::pair<mlir::Value, mlir::Value> arg_extremum(const char* name, bool largest, const Term& x,
+                                                   std::optional<int> dim, bool keepdim);
+
+  //
+  // Combiners of one dimension: of the user, or of the language. All sources have the same dimensions
+  //
+
+  llvm::SmallVector<mlir::Value> combine(mlir::ValueRange sources, mlir::ValueRange other, int64_t dim,
+                                         CombinerBody body);
+  llvm::SmallVector<mlir::Value> scan(mlir::ValueRange sources, int64_t dim, bool reverse, CombinerBody body);
+  /// What the user gave to reduce() or associative_scan(), with common dimensions.
+  llvm::SmallVector<mlir::Value> combiner_sources(const char* name, llvm::ArrayRef<Term> sources);
+  llvm::SmallVector<int64_t> reduced_dims(const char* name, llvm::ArrayRef<int> dims, mlir::Value source) const {
+    return normal_dims(dims, dims_of(source).size(), name);
+  }
+  /// Puts back reduced dimensions, ascending, with size 1.
+  mlir::Value keep_dims(mlir::Value value, llvm::ArrayRef<int64_t> dims);
+  mlir::Value cumulate(Reduction kind, const Term& x, int dim);                                // Add or Mul
+  std::pair<mlir::Value, mlir::Value> cumulate_extremum(bool largest, const Term& x, int dim); // and its index
 
   //
   // Matrix products; `name` is what the user called
@@ -174,6 +184,20 @@ public:
   mlir::Value transpose(const Term& x, int dim0, int dim1);
   mlir::Value t(const Term& x);
   mlir::Value unsqueeze(const Term& x, int dim);
+  /// -1 among `dims` is the constant -1; `tiles[i]` limits dimension i where it is not null.
+  mlir::Value reshape(const char* name, const Term& x, llvm::ArrayRef<Dim> dims);
+  mlir::Value flatten(const Term& x, int first, int last);
+  mlir::Value squeeze(const Term& x, llvm::ArrayRef<int> dims);
+  mlir::Value expand(const char* name, const Term& x, llvm::ArrayRef<Dim> dims, llvm::ArrayRef<mlir::Value> tiles);
+  mlir::Value stack(const char* name, llvm::ArrayRef<Term> values, int dim);
+  mlir::Value cat(llvm::ArrayRef<Term> values, int dim);
+  /// `length` elements of a whole dimension, from `begin` on.
+  mlir::Value piece(const char* name, const Term& x, int64_t dim, int64_t begin, int64_t length);
+  /// The length of a dimension that is whole; an error for a tile's.
+  int64_t whole_length(const char* name, const Term& x, int64_t dim) const;
+  int64_t dim_of(const Term& x, int dim) const { return normal_dim(dim, rank(x)); }
+  mlir::Value flip(const Term& x, llvm::ArrayRef<int> dims);
+  mlir::Value gather(const Term& x, int dim, const Term& index);
   /// A device value's own subscripts: whole and new axes only.
   mlir::Value subscript(const Term& x, llvm::ArrayRef<SubscriptTerm> subscripts);
   /// Inserts leading dimensions and repeats those of size 1; the dims fit.
@@ -190,9 +214,34 @@ public:
   /// index at most; every other tile repeats the one element of a dimension of size 1.
   Place place(mlir::Value array, llvm::ArrayRef<SubscriptTerm> subscripts,
               llvm::function_ref<bool(mlir::Value)> at_most_one);
+  /// Says more of a place: a mask (null: none) and "", "first" or "last".
+  void set_options(Place& place, const Term* mask, llvm::StringRef eviction_policy);
   mlir::Value load(const Place& place);
   /// Converts to the array's dtype and broadcasts.
   void store(const Place& place, const Term& value);
+  /// What the elements were before.
+  mlir::Value atomic(const char* name, AtomicKind kind, const Place& place, const Term& value, MemoryOrder order);
+  mlir::Value atomic_cas(const Place& place, const Term& expected, const Term& value, MemoryOrder order);
+  void print(llvm::StringRef text, const Term* value);
+  /// 0, 1, 2, ... as int32, along one dimension of any extent.
+  mlir::Value lane_numbers(const Dim& extent);
+  /// A value of rank 1 along dimension `dim` of these dimensions.
+  mlir::Value along(mlir::Value vector, llvm::ArrayRef<Dim> dims, int64_t dim);
+  mlir::Value arange(const Term& begin, const Dim& length, DType dtype);
+
+  //
+  // Random numbers: by Philox 4x32-10 from a logical index, int64 (or a scalar), which is at most `most` where that is
+  // known, and a seed. `stream` is a number of the call's own, for number_streams().
+  //
+
+  enum class Distribution : uint8_t { uniform, normal };
+  mlir::Value random(Distribution distribution, mlir::Value index, std::optional<int64_t> most, const Term& seed,
+                     uint32_t stream, DType dtype);
+  /// In [low, low + range).
+  mlir::Value random_integers(int64_t low, uint64_t range, mlir::Value index, std::optional<int64_t> most,
+                              const Term& seed, uint32_t stream, DType dtype);
+  llvm::SmallVector<mlir::Value> random_4x(mlir::Value index, std::optional<int64_t> most, const Term& seed,
+                                           uint32_t stream);
 
 private:
   // Each dimension from 0 on, in [0, rank).
@@ -214,22 +263,27 @@ private:
   mlir::Value note_number(mlir::Value result, llvm::ArrayRef<Term> terms);
   bool needs_wider_arithmetic(llvm::ArrayRef<Term> terms, DType dtype) const;
 
-  mlir::Value arithmetic(Binary function, const Term& a, const Term& b);
+  mlir::Value arithmetic(Pointwise function, const Term& a, const Term& b);
   mlir::Value divide(const Term& a, const Term& b);
-  mlir::Value divide_integers(Binary function, const Term& a, const Term& b);
-  mlir::Value float_remainder(Binary function, const Term& a, const Term& b);
-  mlir::Value compare(Binary function, const Term& a, const Term& b);
-  mlir::Value bitwise(Binary function, const Term& a, const Term& b);
-  mlir::Value logical(Binary function, const Term& a, const Term& b);
+  mlir::Value divide_integers(Pointwise function, const Term& a, const Term& b);
+  mlir::Value float_remainder(Pointwise function, const Term& a, const Term& b);
+  mlir::Value compare(Pointwise function, const Term& a, const Term& b);
+  mlir::Value bitwise(Pointwise function, llvm::ArrayRef<Term> terms);
+  mlir::Value shift(bool left, mlir::Value value, mlir::Value by);
+  mlir::Value logical(Pointwise function, llvm::ArrayRef<Term> terms);
   mlir::Value pow(const Term& base, const Term& exponent);
-  mlir::Value truth(const Term& x); // x != 0
-
-  mlir::Value floating_operand(const Term& x, const char* name); // integers become float32
   mlir::Value reduce(Reduction kind, mlir::Value value, llvm::ArrayRef<int64_t> dims, bool keepdim);
+  mlir::Value floating(const char* name, const Term& x);             // in the dtype that sums of it are added up in
+  void add_indices(Place& place, llvm::ArrayRef<SubscriptTerm> run); // scalars and tensors side by side
+  void add_slice(Place& place, const SubscriptTerm& slice, const Dim& size);
+  mlir::Value block_value(const Place& place, const Term& value); // for a store
+  mlir::Value transposed(mlir::Value value, llvm::ArrayRef<int64_t> permutation);
+  mlir::Value pick(mlir::Value source, mlir::Value indices, int64_t dim); // tile.take
   mlir::Value product(const char* name, const Term& a, const Term& b, const Term* acc, DType acc_dtype);
   void check_matmul_operands(const char* name, const Term& a, const Term& b, std::optional<int64_t> rank) const;
 
-  friend class UnaryFunctions; // pointwise.cpp
+  friend class PointwiseCall; // pointwise.cpp
+  friend struct Expression;   // expression.h
 
   SourceLocation where_;
   mlir::Location location_;
@@ -244,8 +298,6 @@ private:
 };
 
 /// For messages: "+", "tw::maximum".
-const char* spelling(Binary function);
-/// "tw::exp"
-const char* spelling(Unary function);
+const char* spelling(Pointwise function);
 
 } // namespace tilewright

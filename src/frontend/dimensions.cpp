@@ -44,6 +44,13 @@ std::optional<int64_t> Dimensions::value(const Dim& dim) const {
   return known.constant();
 }
 
+Dim Dimensions::in_sizes(const Dim& dim) const {
+  return dim.substitute([&](Symbol symbol) -> std::optional<Dim> {
+    if (symbol.kind == Symbol::Kind::Whole) return whole_[symbol.index];
+    return std::nullopt;
+  });
+}
+
 std::string Dimensions::describe(const Dim& dim) const {
   if (std::optional<int64_t> number = value(dim)) return fmt::format("{}", *number);
   std::optional<Symbol> symbol = dim.symbol();

@@ -26,6 +26,9 @@ public:
   /// The number that sizes and whole dimensions stand for; none where block sizes are involved.
   std::optional<int64_t> value(const Dim& dim) const;
 
+  /// The same, with whole dimensions as what they are defined as: over sizes and block sizes.
+  Dim in_sizes(const Dim& dim) const;
+
   /// The dimensions that r0, r1, ... are defined as. Of all lengths that one is the same as, the least, so that it
   /// depends on no order.
   llvm::ArrayRef<Dim> whole_definitions() const { return whole_; }

@@ -1,55 +1,97 @@
 // The functions of tilewright/ops.h, and the methods of tw::Value that are the same by another name.
-#include "frontend/recording.h"
+#include "frontend/dsl_record.h"
 
 #include "support/error.h"
 
 namespace tilewright {
 
+using detail::list_of;
+using detail::record;
 using detail::Recording;
 
-// Runs `build` on the builder at the user's line, with the operands as terms, and makes its result a value.
-template <class Build, class... Operands>
-static Value record(const SourceLocation& location, const char* what, Build&& build, const Operands&... operands) {
-  Recording& recording = Recording::require(location, what);
-  Builder& builder = recording.device(location, what);
-  Term terms[] = {recording.term(operands)...}; // in order
-  return Value(recording.new_variable(build(builder, terms)));
+// The function of operations.inc by that name, of these operands and numbers.
+template <class... Operands>
+static Value pointwise(Pointwise function, const SourceLocation& location, const Operands&... operands) {
+  return record(
+      location, spelling(function),
+      [&](Builder& builder, Term* terms) { return builder.pointwise(function, {terms, sizeof...(operands)}); },
+      operands...);
 }
 
+// A function, and the method of its first operand.
 #define TILEWRIGHT_UNARY(name, ...)                                                                                    \
-  Value name(const Operand& x, SourceLocation location) {                                                              \
-    return record(location, spelling(Unary::name), [](Builder& b, Term* t) { return b.unary(Unary::name, t[0]); }, x); \
-  }                                                                                                                    \
+  Value name(const Operand& x, SourceLocation location) { return pointwise(Pointwise::name, location, x); }            \
   Value Value::name(SourceLocation location) const { return tilewright::name(Operand(*this, location), location); }
-#include "tilewright/pointwise_functions.inc"
+#define TILEWRIGHT_UNARY_1(name, p, ...)                                                                               \
+  Value name(const Operand& x, const Operand& p, SourceLocation location) {                                            \
+    return pointwise(Pointwise::name, location, x, p);                                                                 \
+  }                                                                                                                    \
+  Value Value::name(const Operand& p, SourceLocation location) const {                                                 \
+    return tilewright::name(Operand(*this, location), p, location);                                                    \
+  }
+#define TILEWRIGHT_UNARY_2(name, p, p_default, q, ...)                                                                 \
+  Value name(const Operand& x, const Operand& p, const Operand& q, SourceLocation location) {                          \
+    return pointwise(Pointwise::name, location, x, p, q);                                                              \
+  }                                                                                                                    \
+  Value Value::name(const Operand& p, const Operand& q, SourceLocation location) const {                               \
+    return tilewright::name(Operand(*this, location), p, q, location);                                                 \
+  }
+#define TILEWRIGHT_BINARY(name, ...)                                                                                   \
+  Value name(const Operand& a, const Operand& b, SourceLocation location) {                                            \
+    return pointwise(Pointwise::name, location, a, b);                                                                 \
+  }                                                                                                                    \
+  Value Value::name(const Operand& b, SourceLocation location) const {                                                 \
+    return tilewright::name(Operand(*this, location), b, location);                                                    \
+  }
+#define TILEWRIGHT_TERNARY(name, ...)                                                                                  \
+  Value name(const Operand& a, const Operand& b, const Operand& c, SourceLocation location) {                          \
+    return pointwise(Pointwise::name, location, a, b, c);                                                              \
+  }                                                                                                                    \
+  Value Value::name(const Operand& b, const Operand& c, SourceLocation location) const {                               \
+    return tilewright::name(Operand(*this, location), b, c, location);                                                 \
+  }
+#define TILEWRIGHT_TERNARY_1(name, p, ...)                                                                             \
+  Value name(const Operand& a, const Operand& b, const Operand& c, const Operand& p, SourceLocation location) {        \
+    return pointwise(Pointwise::name, location, a, b, c, p);                                                           \
+  }                                                                                                                    \
+  Value Value::name(const Operand& b, const Operand& c, const Operand& p, SourceLocation location) const {             \
+    return tilewright::name(Operand(*this, location), b, c, p, location);                                              \
+  }
+#include "tilewright/operations.inc"
 
 Value gelu(const Operand& x, const char* approximate, SourceLocation location) {
   std::string_view how = approximate;
   if (how != "none" && how != "tanh")
     fail(location, "tw::gelu knows the approximations \"none\" and \"tanh\", found \"{}\"", how);
-  return record(location, "tw::gelu", [&](Builder& b, Term* t) { return b.gelu(t[0], how == "tanh"); }, x);
+  return pointwise(how == "tanh" ? Pointwise::gelu_tanh : Pointwise::gelu, location, x);
 }
 
-#define TILEWRIGHT_BINARY(name)                                                                                        \
-  Value name(const Operand& a, const Operand& b, SourceLocation location) {                                            \
-    return record(                                                                                                     \
-        location, spelling(Binary::name),                                                                              \
-        [](Builder& builder, Term* t) { return builder.binary(Binary::name, t[0], t[1]); }, a, b);                     \
-  }
-TILEWRIGHT_BINARY(maximum)
-TILEWRIGHT_BINARY(minimum)
-TILEWRIGHT_BINARY(pow)
-TILEWRIGHT_BINARY(remainder)
-TILEWRIGHT_BINARY(fmod)
-TILEWRIGHT_BINARY(floor_divide)
-TILEWRIGHT_BINARY(atan2)
-TILEWRIGHT_BINARY(logical_and)
-TILEWRIGHT_BINARY(logical_or)
-#undef TILEWRIGHT_BINARY
-
-Value clamp(const Operand& x, const Operand& low, const Operand& high, SourceLocation location) {
-  return record(location, "tw::clamp", [](Builder& b, Term* t) { return b.clamp(t[0], t[1], t[2]); }, x, low, high);
+Value div(const Operand& a, const Operand& b, const char* rounding_mode, SourceLocation location) {
+  std::string_view how = rounding_mode;
+  if (how != "floor" && how != "trunc")
+    fail(location, "tw::div knows the rounding modes \"floor\" and \"trunc\", found \"{}\"", how);
+  return pointwise(how == "floor" ? Pointwise::div_floor : Pointwise::div_trunc, location, a, b);
 }
+
+Value nan_to_num(const Operand& x, const Operand& nan, const Operand& posinf, const Operand& neginf,
+                 SourceLocation location) {
+  return pointwise(Pointwise::nan_to_num_as, location, x, nan, posinf, neginf);
+}
+
+Value max(const Value& a, const Value& b, SourceLocation location) {
+  return maximum({a, location}, {b, location}, location);
+}
+Value min(const Value& a, const Value& b, SourceLocation location) {
+  return minimum({a, location}, {b, location}, location);
+}
+Value max(const Value& a, const Size& b, SourceLocation location) {
+  return maximum({a, location}, {b, location}, location);
+}
+Value min(const Value& a, const Size& b, SourceLocation location) {
+  return minimum({a, location}, {b, location}, location);
+}
+Value max(const Size& a, const Value& b, SourceLocation location) { return max(b, a, location); }
+Value min(const Size& a, const Value& b, SourceLocation location) { return min(b, a, location); }
 
 Value where(const Operand& condition, const Operand& a, const Operand& b, SourceLocation location) {
   return record(
@@ -60,8 +102,6 @@ Value where(const Operand& condition, const Operand& a, const Operand& b, Source
 //===----------------------------------------------------------------------===//
 // Reductions
 //===----------------------------------------------------------------------===//
-
-static llvm::ArrayRef<int> list_of(const Dims& dims) { return {dims.begin(), dims.end()}; }
 
 Value sum(const Operand& x, const Dims& dims, bool keepdim, SourceLocation location) {
   return record(location, "tw::sum", [&](Builder& b, Term* t) { return b.sum(t[0], list_of(dims), keepdim); }, x);

@@ -30,18 +30,16 @@ void Tensor::check_rank(size_t expected, const SourceLocation& location) const {
          found, found);
 }
 
-Access Tensor::access(std::initializer_list<TensorIndex> list) const {
+TensorAccess Tensor::access(std::initializer_list<TensorIndex> list) const {
   const SourceLocation& location = list.begin()->location();
   Recording& recording = Recording::require(location, "x[...]");
   Builder& builder = recording.device(location, "reading or writing a tensor");
-  mlir::Value array = recording.tensor(handle_).array;
-  Place place = builder.place(array, recording.subscripts({list.begin(), list.size()}),
-                              [&](mlir::Value tile) { return recording.at_most_one(tile); });
+  Place place = recording.place(handle_, {list.begin(), list.size()});
   mlir::Value loaded = builder.load(place);
-  return Access(Value(recording.new_variable(loaded)), recording.new_place(std::move(place)));
+  return TensorAccess(Value(recording.new_variable(loaded)), recording.new_place(std::move(place)));
 }
 
-void Access::store(const Operand& value) const {
+void TensorAccess::store(const Operand& value) const {
   Recording& recording = Recording::require(value.location(), "a store");
   const SourceLocation& where = value.location().known() ? value.location() : recording.place_location(place_);
   Builder& builder = recording.device(where, "a store");

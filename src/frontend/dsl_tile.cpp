@@ -31,6 +31,23 @@ Value Tile::block_size(SourceLocation location) const {
   return Value(recording.new_variable(builder.extent(type.getExtent().dim())));
 }
 
+RegisteredBlockSize register_block_size(const Size& extent, SourceLocation location) {
+  Recording& recording = Recording::require(location, "tw::register_block_size");
+  Builder& builder = recording.host(location, "tw::register_block_size");
+  if (extent.value() < 0) builder.fail("tw::register_block_size for {} elements", extent.value());
+  Dim block = builder.dimensions.add_block(location, 0, 1);
+  return RegisteredBlockSize(Value(recording.new_variable(builder.extent(block))));
+}
+
+static Tile shifted(const char* what, const Tile& tile, const Operand& by, bool back) {
+  Recording& recording = Recording::require(by.location(), what);
+  recording.device(by.location(), what);
+  return Tile(recording.shifted_tile(tile.handle(), by, back));
+}
+
+Tile operator+(const Tile& tile, const Operand& by) { return shifted("tile + k", tile, by, false); }
+Tile operator-(const Tile& tile, const Operand& by) { return shifted("tile - k", tile, by, true); }
+
 namespace detail {
 
 LoopRange::LoopRange(const Operand* begin, const Operand* end, int rank, const BlockSizes& blocks, bool grid,
@@ -45,7 +62,7 @@ LoopRange::LoopRange(const Operand* begin, const Operand* end, int rank, const B
 // A range-for destroys its range when it ends, in whatever way; it must not throw then.
 LoopRange::~LoopRange() {
   Recording* recording = Recording::current();
-  if (state_ == State::open && recording) recording->leave_loop(depth_);
+  if (state_ == State::open && recording) recording->leave_scope(depth_);
 }
 
 void LoopRange::open() {

@@ -69,59 +69,53 @@ Value Value::operator[](const TensorIndex& a, const TensorIndex& b, const Tensor
 //===----------------------------------------------------------------------===//
 
 // The line of an operator is that of its first operand that knows one.
-static Value operate(Binary function, const Operand& a, const Operand& b) {
+static Value operate(Pointwise function, const Operand& a, const Operand& b) {
   SourceLocation location = a.location().known() ? a.location() : b.location();
   const char* what = spelling(function);
   Recording& recording = Recording::require(location, what);
   Builder& builder = recording.device(location, what);
   Term left = recording.term(a), right = recording.term(b);
-  return Value(recording.new_variable(builder.binary(function, left, right)));
+  return Value(recording.new_variable(builder.pointwise(function, {left, right})));
 }
 
 #define TILEWRIGHT_OPERATOR(op, name)                                                                                  \
-  Value operator op(const Operand& a, const Operand& b) { return operate(Binary::name, a, b); }
+  Value operator op(const Operand& a, const Operand& b) { return operate(Pointwise::name, a, b); }
 TILEWRIGHT_OPERATOR(+, add)
-TILEWRIGHT_OPERATOR(-, subtract)
-TILEWRIGHT_OPERATOR(*, multiply)
-TILEWRIGHT_OPERATOR(/, divide)
-TILEWRIGHT_OPERATOR(%, modulo)
-TILEWRIGHT_OPERATOR(&, bit_and)
-TILEWRIGHT_OPERATOR(|, bit_or)
-TILEWRIGHT_OPERATOR(^, bit_xor)
-TILEWRIGHT_OPERATOR(==, equal)
-TILEWRIGHT_OPERATOR(!=, not_equal)
-TILEWRIGHT_OPERATOR(<, less)
-TILEWRIGHT_OPERATOR(<=, less_equal)
-TILEWRIGHT_OPERATOR(>, greater)
-TILEWRIGHT_OPERATOR(>=, greater_equal)
+TILEWRIGHT_OPERATOR(-, sub)
+TILEWRIGHT_OPERATOR(*, mul)
+TILEWRIGHT_OPERATOR(/, div)
+TILEWRIGHT_OPERATOR(%, remainder)
+TILEWRIGHT_OPERATOR(&, bitwise_and)
+TILEWRIGHT_OPERATOR(|, bitwise_or)
+TILEWRIGHT_OPERATOR(^, bitwise_xor)
+TILEWRIGHT_OPERATOR(<<, bitwise_left_shift)
+TILEWRIGHT_OPERATOR(>>, bitwise_right_shift)
+TILEWRIGHT_OPERATOR(==, eq)
+TILEWRIGHT_OPERATOR(!=, ne)
+TILEWRIGHT_OPERATOR(<, lt)
+TILEWRIGHT_OPERATOR(<=, le)
+TILEWRIGHT_OPERATOR(>, gt)
+TILEWRIGHT_OPERATOR(>=, ge)
 #undef TILEWRIGHT_OPERATOR
 
 #define TILEWRIGHT_OPERATOR(op, name)                                                                                  \
   Value& Value::operator op##=(const Operand & other)& {                                                               \
-    return *this = operate(Binary::name, Operand(*this, other.location()), other);                                     \
+    return *this = operate(Pointwise::name, Operand(*this, other.location()), other);                                  \
   }
 TILEWRIGHT_OPERATOR(+, add)
-TILEWRIGHT_OPERATOR(-, subtract)
-TILEWRIGHT_OPERATOR(*, multiply)
-TILEWRIGHT_OPERATOR(/, divide)
-TILEWRIGHT_OPERATOR(%, modulo)
-TILEWRIGHT_OPERATOR(&, bit_and)
-TILEWRIGHT_OPERATOR(|, bit_or)
-TILEWRIGHT_OPERATOR(^, bit_xor)
+TILEWRIGHT_OPERATOR(-, sub)
+TILEWRIGHT_OPERATOR(*, mul)
+TILEWRIGHT_OPERATOR(/, div)
+TILEWRIGHT_OPERATOR(%, remainder)
+TILEWRIGHT_OPERATOR(&, bitwise_and)
+TILEWRIGHT_OPERATOR(|, bitwise_or)
+TILEWRIGHT_OPERATOR(^, bitwise_xor)
+TILEWRIGHT_OPERATOR(<<, bitwise_left_shift)
+TILEWRIGHT_OPERATOR(>>, bitwise_right_shift)
 #undef TILEWRIGHT_OPERATOR
 
 Value operator-(const Operand& x) { return neg(x, x.location()); }
 Value operator!(const Value& x) { return logical_not(x, SourceLocation()); }
-Value operator~(const Operand& x) {
-  Recording& recording = Recording::require(x.location(), "~");
-  Builder& builder = recording.device(x.location(), "~");
-  Term term = recording.term(x);
-  if (is_floating_point(builder.dtype(term)))
-    builder.fail("~ takes integers or bools, found {}; tw::logical_not(x) is x == 0", builder.describe(term));
-  // All bits set, for bool as well: true.
-  bool is_bool = builder.dtype(term) == DType::boolean;
-  Term ones = is_bool ? Term::boolean_literal(true) : Term::integer_literal(-1);
-  return Value(recording.new_variable(builder.binary(Binary::bit_xor, term, ones)));
-}
+Value operator~(const Operand& x) { return bitwise_not(x, x.location()); }
 
 } // namespace tilewright

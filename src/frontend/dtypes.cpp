@@ -10,15 +10,15 @@ namespace tilewright {
 bool is_supported(DType dtype) {
   switch (dtype) {
   case DType::boolean:
+  case DType::int8:
+  case DType::int16:
   case DType::int32:
   case DType::int64:
   case DType::float16:
   case DType::bfloat16:
   case DType::float32:
   case DType::float64: return true;
-  case DType::int8:
-  case DType::uint8:
-  case DType::int16: return false;
+  case DType::uint8: return false;
   }
   return false;
 }
@@ -27,6 +27,8 @@ Type element_type_of(DType dtype, MLIRContext* context) {
   Builder builder(context);
   switch (dtype) {
   case DType::boolean: return builder.getI1Type();
+  case DType::int8: return builder.getI8Type();
+  case DType::int16: return builder.getI16Type();
   case DType::int32: return builder.getI32Type();
   case DType::int64: return builder.getI64Type();
   case DType::float16: return builder.getF16Type();
@@ -40,6 +42,8 @@ Type element_type_of(DType dtype, MLIRContext* context) {
 DType device_dtype(Type element) {
   if (element.isIndex() || element.isInteger(64)) return DType::int64;
   if (element.isInteger(1)) return DType::boolean;
+  if (element.isInteger(8)) return DType::int8;
+  if (element.isInteger(16)) return DType::int16;
   if (element.isInteger(32)) return DType::int32;
   if (element.isF16()) return DType::float16;
   if (element.isBF16()) return DType::bfloat16;

@@ -11,11 +11,12 @@
 
 namespace tilewright {
 
-/// Whether kernels compute with it: float32, float64, bfloat16, float16, int32, int64 and bool so far.
+/// Whether kernels compute with it: all but uint8 so far.
 bool is_supported(DType dtype);
 
 /// For messages: "float32, float64, ...".
-inline constexpr const char* kSupportedDTypes = "float32, float64, bfloat16, float16, int32, int64 and bool";
+inline constexpr const char* kSupportedDTypes =
+    "float32, float64, bfloat16, float16, int8, int16, int32, int64 and bool";
 
 /// The element type of a supported dtype in tile IR; bool is i1.
 mlir::Type element_type_of(DType dtype, mlir::MLIRContext* context);

@@ -3,6 +3,8 @@
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <string_view>
+
 using namespace mlir;
 
 namespace tilewright {
@@ -14,9 +16,11 @@ void Builder::check_matmul_operands(const char* name, const Term& a, const Term&
     if (found < 2) fail("{} takes values of rank 2 or more, found {}", name, describe(*term));
   }
   DType left = dtype(a), right = dtype(b);
-  if (!is_floating_point(left) || !is_floating_point(right))
-    fail("{} takes floating point, found {} and {}; convert integers with .to(tw::float32)", name, describe(a),
-         describe(b));
+  bool is_dot = std::string_view(name) == "tw::dot"; // which alone gives another dtype than its operands'
+  bool are_int8 = left == DType::int8 && right == DType::int8;
+  if ((!is_floating_point(left) || !is_floating_point(right)) && !(is_dot && are_int8))
+    fail("{} takes floating point{}, found {} and {}; convert integers with .to(tw::float32)", name,
+         is_dot ? " or int8" : "", describe(a), describe(b));
   if (left != right)
     fail("{} takes operands of one dtype, found {} and {}; convert one with .to(tw::{})", name, describe(a),
          describe(b), tilewright::name(promote_types(left, right)));
@@ -51,7 +55,7 @@ Value Builder::product(const char* name, const Term& a, const Term& b, const Ter
   Value left = broadcast(a.value, with_batch(dims[dims.size() - 2], inner));
   Value right = broadcast(b.value, with_batch(inner, dims.back()));
 
-  DType wide = accumulation_dtype(acc_dtype);
+  DType wide = is_floating_point(acc_dtype) ? accumulation_dtype(acc_dtype) : acc_dtype;
   Type wide_element = element_type_of(wide, context());
   Value start;
   if (acc) {
@@ -77,15 +81,19 @@ Value Builder::add_matmul(const char* name, const Term& acc, const Term& a, cons
                           std::optional<int64_t> rank) {
   check_matmul_operands(name, a, b, rank);
   DType own = dtype(a), to = is_number(acc) ? own : dtype(acc);
-  if (to != own && !(to == DType::float32 && is_16_bit_float(own)))
+  if (own == DType::int8) {
+    if (is_number(acc)) to = DType::int32;
+    if (to != DType::int32) fail("{} adds {} to a product of int8; it takes int32", name, describe(acc));
+  } else if (to != own && !(to == DType::float32 && is_16_bit_float(own))) {
     fail("{} adds {} to a product of {}; it takes that dtype{}", name, describe(acc), tilewright::name(own),
          is_16_bit_float(own) ? " or float32" : "");
+  }
   return product(name, a, b, &acc, to);
 }
 
 Value Builder::dot(const Term& a, const Term& b) {
   check_matmul_operands("tw::dot", a, b, std::nullopt);
-  return product("tw::dot", a, b, nullptr, accumulation_dtype(dtype(a)));
+  return product("tw::dot", a, b, nullptr, dtype(a) == DType::int8 ? DType::int32 : accumulation_dtype(dtype(a)));
 }
 
 } // namespace tilewright

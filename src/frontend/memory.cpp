@@ -1,4 +1,4 @@
-// New values, loads and stores.
+// New values, and what reads and writes memory: loads, stores, atomics.
 #include "frontend/builder.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -6,6 +6,10 @@
 using namespace mlir;
 
 namespace tilewright {
+
+//===----------------------------------------------------------------------===//
+// New values
+//===----------------------------------------------------------------------===//
 
 Value Builder::full(ArrayRef<Dim> dims, ArrayRef<Value> tiles, const Term& value, DType dtype) {
   if (rank(value) != 0) fail("tw::full fills with a number or a scalar, found {}", describe(value));
@@ -26,69 +30,67 @@ Value Builder::tile_index(Value tile) {
   return ir.create<IndexOp>(location_, value_type(ir.getI32Type(), extent), tile);
 }
 
-Place Builder::place(Value array, ArrayRef<SubscriptTerm> subscripts, llvm::function_ref<bool(Value)> at_most_one) {
-  auto type = mlir::cast<ArrayType>(array.getType());
-  Place place;
-  place.array = array;
-  int64_t next = 0; // dimension of the array
-  auto add = [&](Subscript kind, Value index = {}) {
-    place.kinds.push_back(static_cast<int32_t>(kind));
-    if (index) place.indices.push_back(index);
-    ++next;
-  };
-  int64_t given =
-      llvm::count_if(subscripts, [](const SubscriptTerm& s) { return s.kind != SubscriptTerm::Kind::new_axis; });
-  if (given > type.rank()) fail("{} subscripts for a tensor of rank {}", given, type.rank());
-  auto whole = [&] {
-    place.dims.push_back(dimensions.whole(type.getDims()[next].dim()));
-    add(Subscript::Whole);
-  };
-  for (const SubscriptTerm& subscript : subscripts) {
-    if (subscript.kind == SubscriptTerm::Kind::new_axis) {
-      place.new_axes.push_back(place.dims.size() + place.new_axes.size());
-      continue;
-    }
-    Dim size = type.getDims()[next].dim();
-    const Term& term = subscript.term;
-    switch (subscript.kind) {
-    case SubscriptTerm::Kind::new_axis: break;
-    case SubscriptTerm::Kind::whole: whole(); break;
-    case SubscriptTerm::Kind::tile: {
-      bool broadcasts = size.is_one() && !at_most_one(term.value);
-      place.broadcasts |= broadcasts;
-      place.dims.push_back(broadcasts ? Dim(1) : mlir::cast<TileType>(term.value.getType()).getExtent().dim());
-      add(Subscript::Tile, term.value);
-      break;
-    }
-    case SubscriptTerm::Kind::scalar: {
-      if (rank(term) != 0)
-        fail("index tensors are not supported yet: a subscript is a tile, tw::_, or an integer, found {}",
-             describe(term));
-      if (term.kind != Term::Kind::integer) {
-        add(Subscript::Scalar, index(term, "a subscript"));
-        break;
-      }
-      int64_t length = *dimensions.value(size);
-      if (term.integer < -length || term.integer >= length)
-        fail("index {} is out of range for dimension {} of size {}", term.integer, next, length);
-      add(Subscript::Scalar, extent(term.integer < 0 ? size + Dim(term.integer) : Dim(term.integer)));
-      break;
-    }
-    }
+Value Builder::lane_numbers(const Dim& extent) {
+  auto type = TileType::get(context(), DimAttr::get(context(), extent));
+  return tile_index(ir.create<SliceOp>(location_, type, index_constant(0), Value()));
+}
+
+Value Builder::along(Value vector, ArrayRef<Dim> dims, int64_t dim) {
+  SmallVector<Dim> own{dims[dim]};
+  for (int64_t trailing = dim + 1; trailing < static_cast<int64_t>(dims.size()); ++trailing) {
+    own.push_back(Dim(1));
+    vector = ir.create<ExpandDimsOp>(location_, value_type(element_type(vector.getType()), own), vector,
+                                     static_cast<int64_t>(own.size()) - 1);
   }
-  while (next < type.rank()) whole();
-  return place;
+  return broadcast(vector, dims);
+}
+
+Value Builder::arange(const Term& begin, const Dim& length, DType dtype) {
+  std::optional<int64_t> number = dimensions.value(length);
+  if (number && *number < 0) fail("tw::arange from {} has no elements: its end is before it", describe(begin));
+  Value numbers = cast(lane_numbers(number ? dimensions.whole(length) : length), dtype);
+  if (begin.kind == Term::Kind::integer && begin.integer == 0) return numbers;
+  return pointwise(Pointwise::add, {numbers, cast(begin, dtype)});
+}
+
+//===----------------------------------------------------------------------===//
+// Loads and stores
+//===----------------------------------------------------------------------===//
+
+void Builder::set_options(Place& place, const Term* mask, llvm::StringRef eviction_policy) {
+  if (!eviction_policy.empty()) {
+    place.eviction = symbolizeEviction(eviction_policy);
+    if (!place.eviction) fail("an eviction policy is \"\", \"first\" or \"last\", found \"{}\"", eviction_policy.str());
+  }
+  if (!mask || (mask->is_literal() && mask->kind == Term::Kind::boolean && mask->integer)) return;
+  if (!place.new_axes.empty())
+    fail("tw::none does not go with an extra_mask: insert the dimension into the value, as in v[tw::none]");
+  if (dtype(*mask) != DType::boolean)
+    fail("an extra_mask must be bool, found {}; write a comparison, as in x != 0", describe(*mask));
+  auto refuse = [&] {
+    fail("an extra_mask of {} does not fit a block of shape {}", describe(*mask), dimensions.describe(place.dims));
+  };
+  SmallVector<Dim> dims = mask->is_literal() ? SmallVector<Dim>() : dims_of(mask->value);
+  if (dims.size() > place.dims.size()) refuse();
+  for (auto [own, dim] : llvm::zip(dims, ArrayRef<Dim>(place.dims).take_back(dims.size())))
+    if (own != dim && !own.is_one()) refuse();
+  place.mask = broadcast(scalar(*mask, ir.getI1Type()), place.dims);
+}
+
+static EvictionAttr eviction_attribute(MLIRContext* context, const Place& place) {
+  return place.eviction ? EvictionAttr::get(context, *place.eviction) : EvictionAttr();
 }
 
 Value Builder::load(const Place& place) {
   Type element = mlir::cast<ArrayType>(place.array.getType()).getElementType();
   Value value = ir.create<LoadOp>(location_, value_type(element, place.dims), place.array, place.indices, ValueRange(),
-                                  place.kinds, ArrayRef<int32_t>());
+                                  place.mask, place.kinds, ArrayRef<int32_t>(), AccessAttr(),
+                                  eviction_attribute(context(), place));
   for (int64_t axis : place.new_axes) value = unsqueeze(value, static_cast<int>(axis));
   return value;
 }
 
-void Builder::store(const Place& place, const Term& value) {
+Value Builder::block_value(const Place& place, const Term& value) {
   if (!place.new_axes.empty()) fail("tw::none has no meaning in the subscripts of a store");
   if (place.broadcasts) fail("a tile of several elements would be stored into a dimension of size 1; index it with 0");
   Type element = mlir::cast<ArrayType>(place.array.getType()).getElementType();
@@ -100,8 +102,42 @@ void Builder::store(const Place& place, const Term& value) {
   SmallVector<Dim> dims = value.is_literal() ? SmallVector<Dim>() : dims_of(value.value);
   for (auto [own, dim] : llvm::zip(dims, ArrayRef<Dim>(place.dims).take_back(dims.size())))
     if (own != dim && !own.is_one()) fail("{} does not fit into a block of shape {}", describe(value), block);
-  Value stored = broadcast(scalar(value, element), place.dims);
-  ir.create<StoreOp>(location_, stored, place.array, place.indices, ValueRange(), place.kinds, ArrayRef<int32_t>());
+  return broadcast(scalar(value, element), place.dims);
+}
+
+void Builder::store(const Place& place, const Term& value) {
+  Value stored = block_value(place, value);
+  ir.create<StoreOp>(location_, stored, place.array, place.indices, ValueRange(), place.mask, place.kinds,
+                     ArrayRef<int32_t>(), AccessAttr(), eviction_attribute(context(), place));
+}
+
+//===----------------------------------------------------------------------===//
+// Atomics and printing
+//===----------------------------------------------------------------------===//
+
+Value Builder::atomic(const char* name, AtomicKind kind, const Place& place, const Term& value, MemoryOrder order) {
+  DType dtype = device_dtype(mlir::cast<ArrayType>(place.array.getType()).getElementType());
+  bool bitwise = kind == AtomicKind::And || kind == AtomicKind::Or || kind == AtomicKind::Xor;
+  if (bitwise && is_floating_point(dtype))
+    fail("{} works on integers and bools, found a tensor of {}", name, tilewright::name(dtype));
+  if (!bitwise && kind != AtomicKind::Exchange && dtype == DType::boolean)
+    fail("{} works on numbers, found a tensor of bool; there are tw::atomic_and, tw::atomic_or and tw::atomic_xor",
+         name);
+  Value operand = block_value(place, value);
+  return ir.create<AtomicOp>(location_, operand.getType(), kind, operand, place.array, place.indices, ValueRange(),
+                             place.mask, place.kinds, ArrayRef<int32_t>(), order, AccessAttr());
+}
+
+Value Builder::atomic_cas(const Place& place, const Term& expected, const Term& value, MemoryOrder order) {
+  Value old = block_value(place, expected), next = block_value(place, value);
+  return ir.create<AtomicCasOp>(location_, next.getType(), old, next, place.array, place.indices, ValueRange(),
+                                place.mask, place.kinds, ArrayRef<int32_t>(), order);
+}
+
+void Builder::print(llvm::StringRef text, const Term* value) {
+  Value printed;
+  if (value) printed = value->is_literal() ? cast(*value, dtype(*value)) : value->value;
+  ir.create<PrintOp>(location_, text, printed, ValueRange(), ArrayRef<int32_t>());
 }
 
 } // namespace tilewright

@@ -25,6 +25,8 @@ public:
     });
   }
   Type rename(Type type) {
+    if (auto tile = dyn_cast<TileType>(type))
+      return TileType::get(type.getContext(), DimAttr::get(type.getContext(), rename(tile.getExtent().dim())));
     auto tensor = dyn_cast<RankedTensorType>(type);
     if (!tensor) return type;
     SmallVector<Dim> dims = dims_of(type);

@@ -8,7 +8,9 @@ namespace tilewright {
 
 // Ops that stay where they were recorded: statements, which C++ does order.
 static bool is_anchor(Operation* op) {
-  return isa<StoreOp, ForOp, EmptyOp, CheckOp>(op) || op->hasTrait<OpTrait::IsTerminator>();
+  return isa<StoreOp, AtomicOp, AtomicCasOp, PrintOp, ForOp, scf::IfOp, scf::WhileOp, EmptyOp, CheckOp, BarrierOp>(
+             op) ||
+         op->hasTrait<OpTrait::IsTerminator>();
 }
 
 namespace {
@@ -46,7 +48,8 @@ private:
 
 static void order_block(Block& block) {
   for (Operation& op : block)
-    for (Region& region : op.getRegions()) order_block(region.front());
+    for (Region& region : op.getRegions())
+      if (!region.empty()) order_block(region.front());
   NeededOrder order(block);
   SmallVector<Operation*> between;
   for (Operation& op : llvm::make_early_inc_range(block)) {

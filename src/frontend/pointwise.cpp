@@ -1,131 +1,225 @@
-// Functions of one argument, element by element; a line each in tilewright/pointwise_functions.inc.
-#include "frontend/builder.h"
+// Pointwise operations: what each line of tilewright/operations.inc becomes.
+#include "frontend/formulas.h"
 
 using namespace mlir;
 
 namespace tilewright {
+namespace {
 
-/// How the entries of pointwise_functions.inc are built. `x` is the user's operand; `name` is for messages.
-class UnaryFunctions {
+// The columns of operations.inc.
+enum class OperandDTypes : uint8_t { all, numbers, bits, integers, floats };
+enum class ResultDType : uint8_t { keep, floating, boolean };
+
+struct Columns {
+  const char* name;
+  unsigned operands;
+  OperandDTypes dtypes;
+  ResultDType result;
+};
+
+const Columns& columns_of(Pointwise function) {
+  static constexpr Columns columns[] = {
+#define TILEWRIGHT_POINTWISE(name, operands, parameters, dtypes, result, ...)                                          \
+  {"tw::" #name, operands, OperandDTypes::dtypes, ResultDType::result},
+#include "tilewright/operations.inc"
+  };
+  return columns[static_cast<size_t>(function)];
+}
+
+} // namespace
+
+const char* spelling(Pointwise function) {
+  switch (function) {
+  case Pointwise::add: return "+";
+  case Pointwise::sub: return "-";
+  case Pointwise::mul: return "*";
+  case Pointwise::div: return "/";
+  case Pointwise::div_floor:
+  case Pointwise::div_trunc: return "tw::div";
+  case Pointwise::nan_to_num_as: return "tw::nan_to_num";
+  case Pointwise::gelu_tanh: return "tw::gelu";
+  case Pointwise::bitwise_not: return "~";
+  case Pointwise::bitwise_and: return "&";
+  case Pointwise::bitwise_or: return "|";
+  case Pointwise::bitwise_xor: return "^";
+  case Pointwise::bitwise_left_shift: return "<<";
+  case Pointwise::bitwise_right_shift: return ">>";
+  case Pointwise::eq: return "==";
+  case Pointwise::ne: return "!=";
+  case Pointwise::lt: return "<";
+  case Pointwise::le: return "<=";
+  case Pointwise::gt: return ">";
+  case Pointwise::ge: return ">=";
+  default: return columns_of(function).name;
+  }
+}
+
+/// One use of a pointwise operation. Its methods without parameters are what the column `build` names.
+class PointwiseCall {
 public:
-  explicit UnaryFunctions(Builder& builder) : b(builder) {}
+  PointwiseCall(Builder& builder, Pointwise function, ArrayRef<Term> terms)
+      : b(builder), function_(function), columns_(columns_of(function)), name_(spelling(function)), terms_(terms),
+        operands_(terms.take_front(columns_.operands)) {
+    promoted_ = b.promoted(operands_);
+    check_dtypes();
+    for (const Term& number : terms_.drop_front(columns_.operands))
+      if (!b.is_number(number)) b.fail("{} takes numbers after its operands, found {}", name_, b.describe(number));
+    dtype_ = columns_.result == ResultDType::floating && !is_floating_point(promoted_) ? DType::float32 : promoted_;
+  }
 
-  Value build(Unary function, const Term& x) {
-    const char* name = spelling(function);
-    switch (function) {
-#define TILEWRIGHT_UNARY(function_name, ...)                                                                           \
-  case Unary::function_name: return __VA_ARGS__(x, name);
-#include "tilewright/pointwise_functions.inc"
+  Value build() {
+    switch (function_) {
+#define TILEWRIGHT_POINTWISE(name, operands, parameters, dtypes, result, build, ...)                                   \
+  case Pointwise::name: return build();
+#include "tilewright/operations.inc"
     }
     llvm_unreachable("unknown function");
   }
 
 private:
-  template <class Op, class... Args> Value create(Args&&... args) {
-    return b.ir.create<Op>(b.location(), std::forward<Args>(args)...);
+  //
+  // One op, in the dtype itself
+  //
+
+  template <class Op> Value one() {
+    auto operands = b.unify(terms_, dtype_, name_);
+    if constexpr (std::is_same_v<Op, math::Atan2Op>) keep_off_origin(operands[0], operands[1]);
+    return create<Op>(operands);
+  }
+  // MLIR folds atan2(0, 0) of scalars to NaN, where it is atan2(0, 1) or, for x = -0, atan2(0, -1).
+  void keep_off_origin(Value y, Value& x) {
+    if (isa<RankedTensorType>(x.getType())) return;
+    auto is_zero = [&](Value value) -> Value {
+      return b.ir.create<arith::CmpFOp>(b.location(), arith::CmpFPredicate::OEQ, value, b.number_like(0, value));
+    };
+    Value both = b.ir.create<arith::AndIOp>(b.location(), is_zero(y), is_zero(x));
+    Value sign = b.ir.create<math::CopySignOp>(b.location(), b.number_like(1, x), x);
+    x = b.ir.create<arith::SelectOp>(b.location(), both, sign, x);
+  }
+  template <Composite function> Value composite() { return expressions(dtype_)[0].composite(function).value; }
+  // Integers are whole already.
+  template <class Op> Value rounding() {
+    return is_floating_point(dtype_) ? one<Op>() : b.unify(terms_, dtype_, name_)[0];
   }
 
-  template <class Op> Value floating(const Term& x, const char* name) {
-    return create<Op>(b.floating_operand(x, name));
+  //
+  // Formulas
+  //
+
+  // Without rounding errors, so in the dtype itself.
+  template <auto function> Value exact() { return apply(function, expressions(dtype_)).value; }
+  // 16-bit floats are computed in float32, as PyTorch does, and rounded once.
+  template <auto function> Value formula() {
+    DType wide = is_16_bit_float(dtype_) ? DType::float32 : dtype_;
+    return b.cast(apply(function, expressions(wide)).value, dtype_);
   }
 
-  template <Composite function> Value composite(const Term& x, const char* name) {
-    Value value = b.floating_operand(x, name);
-    return create<CompositeOp>(value.getType(), function, value);
+  static Expression apply(Expression (*formula)(Expression), ArrayRef<Expression> x) { return formula(x[0]); }
+  static Expression apply(Expression (*formula)(Expression, Expression), ArrayRef<Expression> x) {
+    return formula(x[0], x[1]);
+  }
+  static Expression apply(Expression (*formula)(Expression, Expression, Expression), ArrayRef<Expression> x) {
+    return formula(x[0], x[1], x[2]);
+  }
+  static Expression apply(Expression (*formula)(Expression, Expression, Expression, Expression),
+                          ArrayRef<Expression> x) {
+    return formula(x[0], x[1], x[2], x[3]);
   }
 
-  template <class Op> Value rounding(const Term& x, const char* name) {
-    DType dtype = b.dtype(x);
-    if (dtype == DType::boolean) b.fail("{} takes numbers, found {}", name, b.describe(x));
-    if (is_integral(dtype)) return b.unify({x}, dtype, name)[0];
-    return floating<Op>(x, name);
+  //
+  // Families that depend on the dtype, or share their work with others (binary.cpp)
+  //
+
+  Value arithmetic() { return b.arithmetic(function_, terms_[0], terms_[1]); }
+  Value square() {
+    Term x = dtype_ == DType::boolean ? Term(b.cast(terms_[0], DType::int64)) : terms_[0];
+    return b.arithmetic(Pointwise::mul, x, x);
+  }
+  Value true_division() { return b.divide(terms_[0], terms_[1]); }
+  Value floor_division() {
+    return is_floating_point(dtype_) ? formula<formulas::floor_divide>()
+                                     : b.divide_integers(function_, terms_[0], terms_[1]);
+  }
+  Value truncated_division() {
+    return is_floating_point(dtype_) ? formula<formulas::div_trunc>()
+                                     : b.divide_integers(function_, terms_[0], terms_[1]);
+  }
+  Value division_remainder() {
+    return is_floating_point(dtype_) ? b.float_remainder(function_, terms_[0], terms_[1])
+                                     : b.divide_integers(function_, terms_[0], terms_[1]);
+  }
+  Value power() { return b.pow(terms_[0], terms_[1]); }
+  Value comparison() { return b.compare(function_, terms_[0], terms_[1]); }
+  Value logic() { return b.logical(function_, terms_); }
+  Value bitwise() { return b.bitwise(function_, terms_); }
+
+  // clamp, clamp_min and clamp_max: a NaN in any operand wins.
+  Value clamp() {
+    auto values = expressions(dtype_);
+    Expression result = values[0];
+    if (function_ != Pointwise::clamp_max) result = maximum(result, values[1]);
+    if (function_ != Pointwise::clamp_min) result = minimum(result, values.back());
+    return result.value;
   }
 
-  Value arithmetic_operand(const Term& x, const char* name) {
-    if (b.dtype(x) == DType::boolean)
-      b.fail("{} takes numbers, found {}; convert it with .to(tw::int32)", name, b.describe(x));
-    return b.unify({x}, b.dtype(x), name)[0];
+  Value nan_to_num() {
+    auto values = expressions(dtype_);
+    Expression x = values[0];
+    if (!x.is_float()) return x.value;
+    if (function_ == Pointwise::nan_to_num_as) return formulas::nan_to_num(x, values[1], values[2], values[3]).value;
+    const llvm::fltSemantics& semantics = cast<FloatType>(x.element()).getFloatSemantics();
+    double largest = APFloat::getLargest(semantics).convertToDouble();
+    return formulas::nan_to_num(x, x.like(0), x.like(largest), x.like(-largest)).value;
   }
 
-  Value absolute(const Term& x, const char* name) {
-    Value value = arithmetic_operand(x, name);
-    if (isa<FloatType>(element_type(value.getType()))) return create<math::AbsFOp>(value);
-    if (!value.getType().isIndex()) return create<math::AbsIOp>(value);
-    return create<arith::MaxSIOp>(value, Value(create<arith::SubIOp>(b.index_constant(0), value)));
+  template <class Op> Value create(ArrayRef<Value> values) { return b.ir.create<Op>(b.location(), values); }
+
+  // The operands, then the numbers, in one dtype.
+  SmallVector<Expression> expressions(DType dtype) {
+    SmallVector<Expression> result;
+    for (auto [term, value] : llvm::zip_equal(terms_, b.unify(terms_, dtype, name_))) {
+      result.push_back({&b, value});
+      if (term.is_literal()) result.back().literal = term.as_double();
+    }
+    return result;
   }
 
-  Value negative(const Term& x, const char* name) {
-    Value value = arithmetic_operand(x, name);
-    if (isa<FloatType>(element_type(value.getType()))) return create<arith::NegFOp>(value);
-    return create<arith::SubIOp>(b.number_like(0, value), value);
-  }
-
-  Value relu(const Term& x, const char* name) {
-    arithmetic_operand(x, name);
-    return b.binary(Binary::maximum, x, Term::integer_literal(0));
-  }
-
-  Value square(const Term& x, const char*) { return b.binary(Binary::multiply, x, x); }
-
-  Value reciprocal(const Term& x, const char* name) {
-    return b.binary(Binary::divide, Term::integer_literal(1), b.floating_operand(x, name));
-  }
-
-  Value logical_not(const Term& x, const char*) {
-    Value value = b.truth(x);
-    return create<arith::XOrIOp>(value, b.number_like(1, value));
-  }
-
-  // Integers are finite and no NaN.
-  Value of_finite(const Term& x, bool answer) {
-    Value value = b.unify({x}, b.dtype(x), "the operand")[0];
-    return b.splat_like(b.constant(b.ir.getBoolAttr(answer)), value);
-  }
-
-  Value is_nan(const Term& x, const char* name) {
-    if (!is_floating_point(b.dtype(x))) return of_finite(x, false);
-    Value value = b.floating_operand(x, name);
-    return create<arith::CmpFOp>(arith::CmpFPredicate::UNO, value, value);
-  }
-
-  Value compare_magnitude_to_infinity(const Term& x, const char* name, arith::CmpFPredicate predicate) {
-    Value magnitude = floating<math::AbsFOp>(x, name);
-    Value infinity = b.number_like(std::numeric_limits<double>::infinity(), magnitude);
-    return create<arith::CmpFOp>(predicate, magnitude, infinity);
-  }
-  Value is_infinite(const Term& x, const char* name) {
-    if (!is_floating_point(b.dtype(x))) return of_finite(x, false);
-    return compare_magnitude_to_infinity(x, name, arith::CmpFPredicate::OEQ);
-  }
-  Value is_finite(const Term& x, const char* name) {
-    if (!is_floating_point(b.dtype(x))) return of_finite(x, true);
-    return compare_magnitude_to_infinity(x, name, arith::CmpFPredicate::OLT);
+  void check_dtypes() {
+    std::string found = b.describe(operands_[0]);
+    for (const Term& operand : operands_.drop_front()) found += " and " + b.describe(operand);
+    bool is_float = is_floating_point(promoted_), is_bool = promoted_ == DType::boolean;
+    switch (columns_.dtypes) {
+    case OperandDTypes::all: return;
+    case OperandDTypes::numbers:
+      if (is_bool && function_ == Pointwise::sub)
+        b.fail("- does not take two bools; ^ is what differs, tw::logical_not is the opposite");
+      if (is_bool) b.fail("{} takes numbers, found {}; convert it with .to(tw::int32)", name_, found);
+      return;
+    case OperandDTypes::bits:
+      if (is_float && function_ == Pointwise::bitwise_not)
+        b.fail("~ takes integers or bools, found {}; tw::logical_not(x) is x == 0", found);
+      if (is_float)
+        b.fail("{} takes integers or bools, found {}; compare floating point first, as in x > 0", name_, found);
+      return;
+    case OperandDTypes::integers:
+      if (is_float || is_bool) b.fail("{} takes integers, found {}; convert it with .to(tw::int32)", name_, found);
+      return;
+    case OperandDTypes::floats:
+      if (!is_float) b.fail("{} takes floating point, found {}; convert it with .to(tw::float32)", name_, found);
+      return;
+    }
   }
 
   Builder& b;
+  Pointwise function_;
+  const Columns& columns_;
+  const char* name_;
+  ArrayRef<Term> terms_, operands_;
+  DType promoted_, dtype_;
 };
 
-Value Builder::floating_operand(const Term& x, const char* name) {
-  DType own = dtype(x);
-  return unify({x}, is_floating_point(own) ? own : DType::float32, name)[0];
-}
-
-Value Builder::unary(Unary function, const Term& x) {
-  return note_number(UnaryFunctions(*this).build(function, x), {x});
-}
-
-Value Builder::gelu(const Term& x, bool by_tanh) {
-  Value value = floating_operand(x, "tw::gelu");
-  return ir.create<CompositeOp>(location_, value.getType(), by_tanh ? Composite::GeluTanh : Composite::Gelu, value);
-}
-
-const char* spelling(Unary function) {
-  switch (function) {
-#define TILEWRIGHT_UNARY(name, ...)                                                                                    \
-  case Unary::name: return "tw::" #name;
-#include "tilewright/pointwise_functions.inc"
-  }
-  llvm_unreachable("unknown function");
+Value Builder::pointwise(Pointwise function, ArrayRef<Term> terms) {
+  return note_number(PointwiseCall(*this, function, terms).build(), terms);
 }
 
 } // namespace tilewright

@@ -30,6 +30,7 @@ Recording::Recording(const KernelDefinition& definition, std::span<const Argumen
   tiles_.emplace_back();
   sizes_.emplace_back();
   places_.emplace_back();
+  scope_kinds_.push_back(ScopeKind::host);
 
   llvm::SmallVector<mlir::Type> types;
   llvm::SmallVector<mlir::Attribute> attributes;
@@ -75,7 +76,7 @@ Recording::Recording(const KernelDefinition& definition, std::span<const Argumen
 
 Recording::~Recording() {
   current_recording = nullptr;
-  while (!loops_.empty()) loops_.pop_back(); // inner blocks use what outer ones define
+  while (!scopes_.empty()) scopes_.pop_back(); // inner blocks use what outer ones define
 }
 
 //===----------------------------------------------------------------------===//
@@ -92,24 +93,35 @@ Recording& Recording::require(const SourceLocation& where, const char* what) {
 Builder& Recording::at(const SourceLocation& where) {
   if (where.known()) builder_.at(where); // an operator may know no line: then the last one that was heard of
   if (left_early_)
-    builder_.fail("the tile loop of line {} was left by break, return or an exception; its body is recorded once, for "
-                  "every tile, so it must run to its end (tw::where chooses by element)",
-                  left_early_->line);
+    builder_.fail("the {} of line {} was left by break, return or an exception; its body is recorded once, for every "
+                  "time that it runs, so it must run to its end (tw::where chooses by element, tw::if_ by a scalar)",
+                  name_of(left_early_->first), left_early_->second.line);
   return builder_;
 }
 
 Builder& Recording::device(const SourceLocation& where, const char* what) {
   at(where);
-  if (loops_.empty())
+  if (scopes_.empty())
     builder_.fail("{} is work on the device: it belongs into a tile loop, as in for (auto tile : tw::tile(n))", what);
   return builder_;
 }
 
 Builder& Recording::host(const SourceLocation& where, const char* what) {
   at(where);
-  if (!loops_.empty()) builder_.fail("{} is host work: it belongs before the outermost tile loop", what);
+  if (!scopes_.empty()) builder_.fail("{} is host work: it belongs before the outermost tile loop", what);
   if (had_outermost_) builder_.fail("{} stands after the tile loop: it belongs before it", what);
   return builder_;
+}
+
+void Recording::barrier(const SourceLocation& where) {
+  at(where);
+  if (!scopes_.empty())
+    builder_.fail("tw::barrier() stands between two outermost tile loops; inside of one, programs run on their own");
+  if (!had_outermost_) builder_.fail("tw::barrier() stands between two outermost tile loops; there is none before it");
+  if (last_barrier_)
+    builder_.fail("tw::barrier() follows one at line {}, with no tile loop between", last_barrier_->line);
+  builder_.ir.create<BarrierOp>(builder_.location());
+  last_barrier_ = where;
 }
 
 //===----------------------------------------------------------------------===//
@@ -129,19 +141,25 @@ Handle Recording::new_variable(mlir::Value value) {
 mlir::Value Recording::read(const Handle& handle) {
   check_mine(handle, "a tw::Value");
   const Variable& variable = variables_[handle.index];
-  if (!is_open(variable.depth, variable.loop))
-    builder_.fail("a tw::Value is used after the tile loop in which it got its value; give it a value before that loop "
-                  "and assign to it inside");
+  if (!is_open(variable.depth, variable.scope)) {
+    builder_.fail("a tw::Value is used after the {} in which it got its value; give it a value before and assign to it "
+                  "inside",
+                  name_of(scope_kinds_[variable.scope]));
+  }
   return value_in(handle.index, depth());
 }
 
 void Recording::assign(Handle& handle, mlir::Value value) {
   if (handle.index != 0) check_mine(handle, "a tw::Value");
   const Variable& variable = variables_[handle.index];
-  if (handle.index == 0 || !is_open(variable.depth, variable.loop))
-    handle = new_variable(value);
-  else
+  if (handle.index != 0 && variable.depth == 0 && !scopes_.empty())
+    builder_.fail("a registered block size cannot be assigned to; begin a variable with it, as in tw::Value v = block");
+  if (handle.index != 0 && is_open(variable.depth, variable.scope)) {
     assign_in(handle.index, depth(), value);
+    return;
+  }
+  handle = new_variable(value);
+  if (!scopes_.empty() && scopes_.back().kind == ScopeKind::branch) scopes_.back().fresh[&handle] = handle.index;
 }
 
 Term Recording::term(const Operand& operand) {
@@ -187,13 +205,59 @@ Handle Recording::new_tensor(mlir::Value array, DType dtype) {
 mlir::Value Recording::tile(const Handle& handle) {
   check_mine(handle, "a tw::Tile");
   const TileEntry& entry = tiles_[handle.index];
-  if (!is_open(entry.depth, entry.loop)) builder_.fail("a tw::Tile is used after its loop");
+  if (!is_open(entry.depth, entry.scope)) builder_.fail("a tw::Tile is used after its loop");
   return entry.tile;
 }
 
+Handle Recording::shifted_tile(const Handle& handle, const Operand& by, bool back) {
+  mlir::Value from = tile(handle);
+  mlir::Value distance = builder_.index(term(by), "what a tile is moved by");
+  if (back) distance = builder_.index(builder_.pointwise(Pointwise::sub, {Term::integer_literal(0), distance}), "");
+  tiles_.push_back({builder_.ir.create<ShiftOp>(builder_.location(), from, distance), depth(), innermost()});
+  tile_ranges_[tiles_.back().tile] = tile_ranges_.lookup(from); // as many elements; what asks knows no more
+  return {id_, static_cast<uint32_t>(tiles_.size() - 1)};
+}
+
+std::optional<Dim> Recording::length(const Operand& operand) {
+  switch (operand.kind()) {
+  case Operand::Kind::integer: return Dim(operand.integer());
+  case Operand::Kind::size: return dim(Size(operand.integer(), operand.handle()));
+  case Operand::Kind::value:
+    if (auto extent = without_placeholders(read(operand.handle())).getDefiningOp<ExtentOp>())
+      return extent.getDim().dim();
+    return std::nullopt;
+  default: return std::nullopt;
+  }
+}
+
 //===----------------------------------------------------------------------===//
-// Subscripts and shapes
+// Subscripts
 //===----------------------------------------------------------------------===//
+
+static SubscriptTerm slice_term(Recording& recording, Builder& builder, const Slice& slice) {
+  SubscriptTerm term{SubscriptTerm::Kind::slice};
+  auto host_number = [&](const Slice::Bound& bound, const char* what) -> std::optional<Dim> {
+    if (!bound.given()) return std::nullopt;
+    std::optional<Dim> number = recording.length(bound.operand());
+    if (!number)
+      builder.fail("{} of a slice must be a number or a size; a begin on the device is tw::slice_from(begin, length)",
+                   what);
+    return number;
+  };
+  std::optional<Dim> step = host_number(slice.step(), "the step");
+  if (!step || !step->constant() || *step->constant() < 1)
+    builder.fail("the step of a slice must be a number from 1 on");
+  term.step = *step->constant();
+  term.end = host_number(slice.end(), slice.has_length() ? "the length" : "the end");
+  if (!slice.has_length()) {
+    term.begin = host_number(slice.begin(), "the begin");
+    return term;
+  }
+  if (!slice.begin().given() || !term.end) builder.fail("tw::slice_from takes a begin and a length");
+  term.kind = SubscriptTerm::Kind::slice_from;
+  term.term = recording.term(slice.begin().operand());
+  return term;
+}
 
 llvm::SmallVector<SubscriptTerm> Recording::subscripts(std::span<const TensorIndex> list) {
   using Kind = SubscriptTerm::Kind;
@@ -202,13 +266,19 @@ llvm::SmallVector<SubscriptTerm> Recording::subscripts(std::span<const TensorInd
     switch (index.kind()) {
     case TensorIndex::Kind::whole: terms.push_back({Kind::whole}); break;
     case TensorIndex::Kind::none: terms.push_back({Kind::new_axis}); break;
+    case TensorIndex::Kind::ellipsis: terms.push_back({Kind::ellipsis}); break;
     case TensorIndex::Kind::tiles:
       for (int i = 0; i < index.tile_count(); ++i) terms.push_back({Kind::tile, tile(index.tiles()[i].handle())});
       break;
-    case TensorIndex::Kind::scalar: terms.push_back({Kind::scalar, term(index.scalar())}); break;
+    case TensorIndex::Kind::value: terms.push_back({Kind::index, term(index.value())}); break;
+    case TensorIndex::Kind::slice: terms.push_back(slice_term(*this, builder_, index.slice())); break;
     }
   }
   return terms;
+}
+
+Place Recording::place(const Handle& handle, std::span<const TensorIndex> list) {
+  return builder_.place(tensor(handle).array, subscripts(list), [&](mlir::Value tile) { return at_most_one(tile); });
 }
 
 uint32_t Recording::new_place(Place place) {
@@ -217,41 +287,9 @@ uint32_t Recording::new_place(Place place) {
 }
 
 void Recording::check_place(uint32_t number) {
-  if (!is_open(places_[number].depth, places_[number].loop))
-    builder_.fail("the subscripts of a store belong to a tile loop that has ended");
-}
-
-Recording::ShapeParts Recording::shape(const Shape& shape) {
-  ShapeParts parts;
-  for (int i = 0; i < shape.size(); ++i) {
-    if (shape[i].is_tile()) {
-      parts.tiles.push_back(tile(shape[i].tile().handle()));
-      parts.dims.push_back(mlir::cast<TileType>(parts.tiles.back().getType()).getExtent().dim());
-      continue;
-    }
-    Dim length = dim(shape[i].size());
-    if (shape[i].size().value() < 0) builder_.fail("a value cannot have {} elements", shape[i].size().value());
-    parts.tiles.emplace_back();
-    parts.dims.push_back(builder_.dimensions.whole(length));
-  }
-  return parts;
-}
-
-// A dimension of a value that is no whole one is a tile's, of a loop that is open.
-Recording::ShapeParts Recording::shape_like(mlir::Value value) {
-  ShapeParts parts;
-  parts.dims = dims_of(value);
-  for (const Dim& dim : parts.dims) {
-    mlir::Value limit;
-    bool whole = dim.is_one() || (dim.symbol() && dim.symbol()->kind == Symbol::Kind::Whole);
-    if (!whole)
-      for (const TileEntry& entry : llvm::reverse(tiles_))
-        if (!limit && entry.tile && is_open(entry.depth, entry.loop) &&
-            mlir::cast<TileType>(entry.tile.getType()).getExtent().dim() == dim)
-          limit = entry.tile;
-    parts.tiles.push_back(limit);
-  }
-  return parts;
+  if (!is_open(places_[number].depth, places_[number].scope))
+    builder_.fail("the subscripts of a store belong to a {} that has ended",
+                  name_of(scope_kinds_[places_[number].scope]));
 }
 
 //===----------------------------------------------------------------------===//
@@ -266,8 +304,12 @@ void Recording::set_results(std::span<const Tensor> results) {
 
 TracedKernel Recording::finish() {
   at(definition_.location);
+  if (last_barrier_) {
+    at(*last_barrier_);
+    builder_.fail("no tile loop follows tw::barrier()");
+  }
   if (!had_outermost_)
-    builder_.fail("kernel {} has no tile loop; a kernel has one outermost loop, as in for (auto tile : tw::tile(n))",
+    builder_.fail("kernel {} has no tile loop; a kernel has an outermost loop, as in for (auto tile : tw::tile(n))",
                   definition_.name);
   mlir::ValueRange results = results_ ? mlir::ValueRange(*results_) : mlir::ValueRange();
   builder_.ir.create<ReturnOp>(builder_.location(), results);
@@ -276,10 +318,12 @@ TracedKernel Recording::finish() {
 
   erase_unused(kernel_);
   order_by_operands(kernel_);
+  number_streams(kernel_);
   number_whole_dims(kernel_, builder_.dimensions.whole_definitions());
 
   check_diagnostics(builder_.context(), [&] { return mlir::verify(*module_); });
   check_diagnostics(builder_.context(), [&] { return mlir::failure(mlir::failed(Validity::of(kernel_))); });
+  check_loops_are_independent(kernel_);
   return {std::move(module_), kernel_, std::move(numbers_)};
 }
 

@@ -1,13 +1,20 @@
-// A kernel while its lambda runs: what the DSL's handles stand for, which loops are open, and what they carry.
+// A kernel while its lambda runs: what the DSL's handles stand for, which scopes are open, and what they carry.
 //
-// Each tw::Value is a variable with its own number. Inside a sequential loop a variable from outside is first seen as a
-// placeholder, a block argument; when the loop ends, a variable that was assigned to becomes a carried value of the
-// loop, and the placeholders of the others are replaced by what they stand for.
+// A scope is the body of a tile loop, a branch, the condition or the body of a while loop, or a combiner. Each
+// tw::Value is a variable with its own number. Inside of what repeats (loops of both kinds) a variable from outside is
+// first seen as a placeholder, a block argument; when the scope ends, a variable that was assigned to becomes a carried
+// value, and the placeholders of the others are replaced by what they stand for. A branch sees the value itself, and
+// what its two sides make of a variable becomes a result of the branch.
 #pragma once
 
 #include "frontend/builder.h"
 #include "frontend/traced_kernel.h"
+#include "tilewright/control.h"
+#include "tilewright/creation.h"
+#include "tilewright/detail/combiner.h"
 #include "tilewright/ops.h"
+#include "tilewright/reductions.h"
+#include "tilewright/scan.h"
 
 #include "llvm/ADT/MapVector.h"
 
@@ -32,6 +39,8 @@ public:
   /// that is not where we are.
   Builder& device(const SourceLocation& where, const char* what);
   Builder& host(const SourceLocation& where, const char* what);
+  /// Notes a barrier between the last outermost loop and the next.
+  void barrier(const SourceLocation& where);
   /// For what is legal everywhere.
   Builder& at(const SourceLocation& where);
 
@@ -56,7 +65,12 @@ public:
   const TensorEntry& tensor(const Handle& handle);
   Handle new_tensor(mlir::Value array, DType dtype);
 
+  /// What a number of elements is, of a host number or a block size on the device; none where it is another value.
+  std::optional<Dim> length(const Operand& operand);
+
   mlir::Value tile(const Handle& handle);
+  /// A tile moved by some elements.
+  Handle shifted_tile(const Handle& tile, const Operand& by, bool back);
   /// The loop's block is known to hold the one index there is.
   bool at_most_one(mlir::Value tile);
 
@@ -65,6 +79,7 @@ public:
   //
 
   llvm::SmallVector<SubscriptTerm> subscripts(std::span<const TensorIndex> list);
+  Place place(const Handle& tensor, std::span<const TensorIndex> list);
   uint32_t new_place(Place place);
   const Place& place(uint32_t number) const { return places_[number].place; }
   const SourceLocation& place_location(uint32_t number) const { return places_[number].where; }
@@ -75,8 +90,18 @@ public:
     llvm::SmallVector<Dim> dims;
     llvm::SmallVector<mlir::Value> tiles;
   };
-  ShapeParts shape(const Shape& shape);
+  /// Where it may be open, a size of -1 is the dimension -1.
+  ShapeParts shape(const Shape& shape, bool may_be_open = false);
   ShapeParts shape_like(mlir::Value value);
+  /// Where each lane of a value of this shape stands in all that the tiles walk over, in row-major order, and what
+  /// number the last one has at most, where that is known. Independent of block sizes.
+  struct LogicalIndex {
+    mlir::Value index; // int64, of the shape's dimensions
+    std::optional<int64_t> most;
+  };
+  LogicalIndex logical_index(const ShapeParts& shape, const char* what);
+  /// A number for each stream of random numbers; finish() gives the final ones.
+  uint32_t new_stream() { return streams_++; }
 
   //
   // Loops
@@ -93,9 +118,19 @@ public:
   /// Opens a loop and returns the handle of its first variable; the others follow it.
   Handle open_loop(const LoopStart& start);
   void close_loop();
-  /// Notes that the innermost loops, down to and with the one at `depth`, were left before their bodies' ends.
-  void leave_loop(uint32_t depth);
-  uint32_t depth() const { return loops_.size(); }
+  /// Notes that the innermost scopes, down to and with the one at `depth`, were left before their ends.
+  void leave_scope(uint32_t depth);
+  uint32_t depth() const { return scopes_.size(); }
+
+  //
+  // Branches, loops on a condition, combiners
+  //
+
+  void record_if(const Operand& condition, const Body& then, const Body& otherwise, const SourceLocation& where);
+  void record_while(const ConditionBody& condition, const Body& body, const SourceLocation& where);
+  /// A combiner for Builder::combine and Builder::scan, from the user's callable.
+  llvm::SmallVector<mlir::Value> combined(const Combiner& combiner, mlir::ValueRange left, mlir::ValueRange right,
+                                          const SourceLocation& where);
 
   //
   // Parameters and results
@@ -108,41 +143,53 @@ public:
 private:
   struct Variable {
     mlir::Value value;
-    uint32_t depth; // of the loop it lives in; 0: the host part
-    uint32_t loop;  // that loop's number
+    uint32_t depth; // of the scope it lives in; 0: the host part
+    uint32_t scope; // that scope's number
   };
-  struct Tracked { // a variable from outside, seen in a loop
+  struct Tracked { // a variable from outside, seen in a scope
     mlir::Value outer, placeholder, current;
     bool assigned = false;
+    bool changes() const { return assigned && current != (placeholder ? placeholder : outer); }
   };
-  struct OpenLoop {
-    std::unique_ptr<mlir::Block> block;
+  enum class ScopeKind : uint8_t { host, outermost_loop, loop, branch, condition, while_body, combiner };
+  struct Scope {
+    ScopeKind kind;
     uint32_t number;
     SourceLocation where;
-    bool parallel;
-    llvm::SmallVector<mlir::Value> lower, upper;
-    llvm::SmallVector<DimAttr> blocks;
-    llvm::MapVector<uint32_t, Tracked> tracked; // by variable
-    llvm::SmallVector<uint32_t> assigned;       // variables in order of their first assignment
+    std::unique_ptr<mlir::Block> block = {};         // none for a combiner, whose block is the builder's
+    llvm::MapVector<uint32_t, Tracked> tracked = {}; // by variable
+    llvm::SmallVector<uint32_t> assigned = {};       // variables in order of their first assignment
+    // Of a branch: variables that got their first value in it, by the address of the tw::Value's handle.
+    llvm::MapVector<const Handle*, uint32_t> fresh = {};
+    // Of a loop:
+    llvm::SmallVector<mlir::Value> lower = {}, upper = {};
+    llvm::SmallVector<DimAttr> blocks = {};
+
+    bool repeats() const { return kind != ScopeKind::branch && kind != ScopeKind::combiner; }
   };
+  class OpenScope; // opens one, and leaves it where its end is not reached
   struct TileEntry {
     mlir::Value tile;
-    uint32_t depth, loop;
+    uint32_t depth, scope;
   };
-  struct TileRangeFacts {
+  struct TileRange { // of the loop that a tile is from
+    mlir::Value lower, upper;
     int64_t least_begin;
     std::optional<int64_t> greatest_end;
   };
   struct PlaceEntry {
     Place place;
-    uint32_t depth = 0, loop = 0;
+    uint32_t depth = 0, scope = 0;
     SourceLocation where = {};
   };
 
-  bool is_open(uint32_t depth, uint32_t loop) const {
-    return depth == 0 || (depth <= loops_.size() && loops_[depth - 1].number == loop);
+  bool is_open(uint32_t depth, uint32_t scope) const {
+    return depth == 0 || (depth <= scopes_.size() && scopes_[depth - 1].number == scope);
   }
-  uint32_t innermost() const { return loops_.empty() ? 0 : loops_.back().number; }
+  uint32_t innermost() const { return scopes_.empty() ? 0 : scopes_.back().number; }
+  Scope& open_scope(ScopeKind kind, const SourceLocation& where);
+  Scope take_scope(); // closes the innermost one
+  static const char* name_of(ScopeKind kind);
   void check_mine(const Handle& handle, const char* what) const;
   mlir::Value value_in(uint32_t variable, uint32_t depth);
   void assign_in(uint32_t variable, uint32_t depth, mlir::Value value);
@@ -150,7 +197,24 @@ private:
   std::optional<int64_t> greatest(mlir::Value index);
   std::optional<int64_t> least(mlir::Value index);
   mlir::Value without_placeholders(mlir::Value value);
-  void check_carried(const OpenLoop& loop, const Tracked& tracked);
+  /// The ends of all that a tile's loop walks over: those of the outer tile's where it walks one.
+  mlir::Value range_begin(mlir::Value lower);
+  mlir::Value range_end(mlir::Value upper);
+  bool depends_on_block_size(mlir::Value value);
+  /// Throws Error where a value does not keep its type; `who` changes it: "tw::while_ of line 12 carries on".
+  void check_kept(const std::string& who, mlir::Value before, mlir::Value after);
+  void check_carried(const Scope& scope);
+  /// int64 scalars are of type index or i64, as it comes; a variable keeps the one it began with. In the open scope.
+  void settle_index_types(Scope& scope);
+  /// Ends a scope that repeats: replaces placeholders, and gives the block an argument for each carried variable.
+  struct Carried {
+    llvm::SmallVector<uint32_t> variables;
+    llvm::SmallVector<mlir::Value> initial, yielded;
+  };
+  Carried carry(Scope& scope, llvm::ArrayRef<uint32_t> variables, unsigned first_argument);
+  void assign_results(llvm::ArrayRef<uint32_t> variables, llvm::ArrayRef<mlir::Value> initial,
+                      mlir::ValueRange results);
+  Scope record_branch(const Body& body, const SourceLocation& where);
 
   const KernelDefinition& definition_;
   uint32_t id_;
@@ -163,12 +227,14 @@ private:
   std::vector<Variable> variables_;
   std::vector<TensorEntry> tensors_;
   std::vector<TileEntry> tiles_;
-  llvm::DenseMap<mlir::Value, TileRangeFacts> tile_facts_;
+  llvm::DenseMap<mlir::Value, TileRange> tile_ranges_;
   std::vector<PlaceEntry> places_;
-  std::vector<OpenLoop> loops_;
-  uint32_t loops_opened_ = 0;
+  std::vector<Scope> scopes_;
+  std::vector<ScopeKind> scope_kinds_; // by number, of all scopes that ever were
   bool had_outermost_ = false;
-  std::optional<SourceLocation> left_early_; // the loop
+  std::optional<SourceLocation> last_barrier_; // no loop follows it yet
+  uint32_t streams_ = 0;
+  std::optional<std::pair<ScopeKind, SourceLocation>> left_early_;
   std::optional<llvm::SmallVector<mlir::Value>> results_;
 };
 

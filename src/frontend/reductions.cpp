@@ -1,7 +1,10 @@
-// Sums, means, extrema and softmax.
-#include "frontend/builder.h"
+// Reductions whose combiner is known.
+#include "frontend/expression.h"
 
 #include "llvm/ADT/STLExtras.h"
+
+#include <cmath>
+#include <limits>
 
 using namespace mlir;
 
@@ -32,12 +35,14 @@ Value Builder::reduce(Reduction kind, Value value, ArrayRef<int64_t> dims, bool 
   Type element = element_type(value.getType());
   Value result =
       ir.create<ReduceOp>(location_, value_type(element, left), kind, value, ValueRange(), dims, ArrayRef<int32_t>());
-  if (!keepdim) return result;
-  for (int64_t dim : dims) {
-    left.insert(left.begin() + dim, Dim(1));
-    result = ir.create<ExpandDimsOp>(location_, value_type(element, left), result, dim);
-  }
-  return result;
+  return keepdim ? keep_dims(result, dims) : result;
+}
+
+Value Builder::floating(const char* name, const Term& x) {
+  DType own = dtype(x);
+  if (!is_floating_point(own))
+    fail("{} takes floating point, found {}; convert it with .to(tw::float32)", name, describe(x));
+  return cast(x, accumulation_dtype(own));
 }
 
 Value Builder::sum(const Term& x, ArrayRef<int> dims, bool keepdim) {
@@ -47,16 +52,21 @@ Value Builder::sum(const Term& x, ArrayRef<int> dims, bool keepdim) {
   return cast(result, is_floating_point(own) ? own : wide);
 }
 
-Value Builder::mean(const Term& x, ArrayRef<int> dims, bool keepdim) {
-  SmallVector<int64_t> over = normal_dims(dims, rank(x), "tw::mean");
-  DType own = dtype(x);
-  if (!is_floating_point(own))
-    fail("tw::mean takes floating point, found {}; convert it with .to(tw::float32)", describe(x));
-  DType wide = accumulation_dtype(own);
-  Value total = reduce(Reduction::Add, cast(x, wide), over, keepdim);
-  Value lanes = ir.create<LaneCountOp>(location_, ir.getIndexType(), x.value, over);
-  Value count = splat_like(cast(lanes, wide), total);
-  return cast(Value(ir.create<arith::DivFOp>(location_, total, count)), own);
+Value Builder::prod(const Term& x, ArrayRef<int> dims, bool keepdim) {
+  SmallVector<int64_t> over = normal_dims(dims, rank(x), "tw::prod");
+  DType own = dtype(x), wide = accumulation_dtype(own);
+  Value result = reduce(Reduction::Mul, cast(x, wide), over, keepdim);
+  return cast(result, is_floating_point(own) ? own : wide);
+}
+
+Value Builder::any_or_all(Reduction kind, const Term& x, ArrayRef<int> dims, bool keepdim) {
+  const char* name = kind == Reduction::Or ? "tw::any" : "tw::all";
+  return reduce(kind, cast(x, DType::boolean), normal_dims(dims, rank(x), name), keepdim);
+}
+
+Value Builder::count_nonzero(const Term& x, ArrayRef<int> dims, bool keepdim) {
+  SmallVector<int64_t> over = normal_dims(dims, rank(x), "tw::count_nonzero");
+  return reduce(Reduction::Add, cast(cast(x, DType::boolean), DType::int64), over, keepdim);
 }
 
 Value Builder::extremum(Reduction kind, const Term& x, ArrayRef<int> dims, bool keepdim) {
@@ -64,18 +74,99 @@ Value Builder::extremum(Reduction kind, const Term& x, ArrayRef<int> dims, bool 
   return reduce(kind, x.value, normal_dims(dims, rank(x), what), keepdim);
 }
 
+//===----------------------------------------------------------------------===//
+// Moments
+//===----------------------------------------------------------------------===//
+
+// The number of lanes that exist, in the shape and type of what was reduced over them.
+static Value lane_count(Builder& builder, Value source, ArrayRef<int64_t> dims, Value reduced) {
+  Value lanes = builder.ir.create<LaneCountOp>(builder.location(), builder.ir.getIndexType(), source, dims);
+  Value count = builder.cast(lanes, device_dtype(element_type(reduced.getType())));
+  return builder.broadcast(count, dims_of(reduced));
+}
+
+Value Builder::mean(const Term& x, ArrayRef<int> dims, bool keepdim) {
+  SmallVector<int64_t> over = normal_dims(dims, rank(x), "tw::mean");
+  Value total = reduce(Reduction::Add, floating("tw::mean", x), over, keepdim);
+  Value count = lane_count(*this, x.value, over, total);
+  return cast(Value(ir.create<arith::DivFOp>(location_, total, count)), dtype(x));
+}
+
+std::pair<Value, Value> Builder::variance(const char* name, const Term& x, ArrayRef<int> dims, double correction,
+                                          bool keepdim, bool root) {
+  SmallVector<int64_t> over = normal_dims(dims, rank(x), name);
+  DType own = dtype(x);
+  Value value = floating(name, x);
+  // Two passes: the mean first, so that nothing cancels.
+  Expression total{this, reduce(Reduction::Add, value, over, /*keepdim=*/false)};
+  Expression mean = total / Expression{this, lane_count(*this, value, over, total.value)};
+  Value kept_mean = keep_dims(mean.value, over);
+  Expression distance = Expression{this, value} - Expression{this, broadcast(kept_mean, dims_of(value))};
+  Expression squares{this, reduce(Reduction::Add, (distance * distance).value, over, keepdim)};
+  Expression count{this, lane_count(*this, value, over, squares.value)};
+  Expression variance = squares / maximum(count - correction, 0.0);
+  return {cast((root ? sqrt(variance) : variance).value, own), cast(keepdim ? kept_mean : mean.value, own)};
+}
+
+Value Builder::norm(const Term& x, double p, ArrayRef<int> dims, bool keepdim) {
+  SmallVector<int64_t> over = normal_dims(dims, rank(x), "tw::norm");
+  DType own = dtype(x);
+  Expression value{this, floating("tw::norm", x)};
+  auto reduced = [&](Reduction kind, Expression e) { return Expression{this, reduce(kind, e.value, over, keepdim)}; };
+  auto power = [&](Expression e, double exponent) {
+    return Expression{this, pointwise(Pointwise::pow, {e.value, Term::real_literal(exponent)})};
+  };
+  Expression result = value;
+  if (std::isinf(p))
+    result = reduced(p > 0 ? Reduction::Max : Reduction::Min, abs(value));
+  else if (p == 0)
+    result = reduced(Reduction::Add, Expression{this, cast((value != 0.0).value, device_dtype(value.element()))});
+  else if (p == 1)
+    result = reduced(Reduction::Add, abs(value));
+  else if (p == 2)
+    result = sqrt(reduced(Reduction::Add, value * value));
+  else
+    result = power(reduced(Reduction::Add, power(abs(value), p)), 1 / p);
+  return cast(result.value, own);
+}
+
+//===----------------------------------------------------------------------===//
+// Exponentials
+//===----------------------------------------------------------------------===//
+
 Value Builder::softmax(const Term& x, int dim) {
   int64_t over = normal_dims({dim}, rank(x), "tw::softmax")[0];
-  DType own = dtype(x);
-  if (!is_floating_point(own))
-    fail("tw::softmax takes floating point, found {}; convert it with .to(tw::float32)", describe(x));
-  Value value = cast(x, accumulation_dtype(own));
-  SmallVector<Dim> dims = dims_of(value);
-  Value largest = broadcast(reduce(Reduction::Max, value, over, /*keepdim=*/true), dims);
-  Value shifted = ir.create<arith::SubFOp>(location_, value, largest);
-  Value powers = ir.create<math::ExpOp>(location_, shifted);
-  Value total = broadcast(reduce(Reduction::Add, powers, over, /*keepdim=*/true), dims);
-  return cast(Value(ir.create<arith::DivFOp>(location_, powers, total)), own);
+  Expression value{this, floating("tw::softmax", x)};
+  SmallVector<Dim> dims = dims_of(value.value);
+  auto everywhere = [&](Reduction kind, Expression e) {
+    return Expression{this, broadcast(reduce(kind, e.value, over, /*keepdim=*/true), dims)};
+  };
+  Expression powers = exp(value - everywhere(Reduction::Max, value));
+  return cast((powers / everywhere(Reduction::Add, powers)).value, dtype(x));
+}
+
+Value Builder::log_softmax(const Term& x, int dim) {
+  int64_t over = normal_dims({dim}, rank(x), "tw::log_softmax")[0];
+  Expression value{this, floating("tw::log_softmax", x)};
+  SmallVector<Dim> dims = dims_of(value.value);
+  Expression largest{this, broadcast(reduce(Reduction::Max, value.value, over, /*keepdim=*/true), dims)};
+  Expression shifted = value - largest;
+  Expression total{this, reduce(Reduction::Add, exp(shifted).value, over, /*keepdim=*/true)};
+  return cast((shifted - Expression{this, broadcast(log(total).value, dims)}).value, dtype(x));
+}
+
+Value Builder::logsumexp(const Term& x, ArrayRef<int> dims, bool keepdim) {
+  SmallVector<int64_t> over = normal_dims(dims, rank(x), "tw::logsumexp");
+  DType own = is_floating_point(dtype(x)) ? dtype(x) : DType::float32;
+  Expression value{this, cast(x, accumulation_dtype(own))};
+  Expression largest{this, reduce(Reduction::Max, value.value, over, /*keepdim=*/false)};
+  // An infinite maximum is taken as 0: infinity less infinity is no number.
+  Expression finite = select(abs(largest) == std::numeric_limits<double>::infinity(), 0.0, largest);
+  Value kept = keep_dims(finite.value, over);
+  Expression powers = exp(value - Expression{this, broadcast(kept, dims_of(value.value))});
+  Expression total{this, reduce(Reduction::Add, powers.value, over, /*keepdim=*/false)};
+  Value result = cast((log(total) + finite).value, own);
+  return keepdim ? keep_dims(result, over) : result;
 }
 
 } // namespace tilewright

@@ -17,10 +17,7 @@ Value Builder::permute(const Term& x, ArrayRef<int> dims) {
     if (llvm::is_contained(ArrayRef(permutation).drop_back(), permutation.back()))
       fail("tw::permute is given dimension {} twice", permutation.back());
   }
-  if (llvm::is_sorted(permutation)) return unify({x}, dtype(x), "tw::permute")[0];
-  SmallVector<Dim> from = dims_of(x.value);
-  auto to = llvm::map_to_vector(permutation, [&](int64_t dim) { return from[dim]; });
-  return ir.create<TransposeOp>(location_, value_type(element_type(x.value.getType()), to), x.value, permutation);
+  return transposed(unify({x}, dtype(x), "tw::permute")[0], permutation);
 }
 
 Value Builder::transpose(const Term& x, int dim0, int dim1) {
@@ -47,17 +44,24 @@ Value Builder::unsqueeze(const Term& x, int dim) {
 }
 
 Value Builder::subscript(const Term& x, ArrayRef<SubscriptTerm> subscripts) {
-  int64_t kept =
-      llvm::count_if(subscripts, [](const SubscriptTerm& s) { return s.kind == SubscriptTerm::Kind::whole; });
+  using Kind = SubscriptTerm::Kind;
+  int64_t kept = llvm::count_if(subscripts, [](const SubscriptTerm& s) { return s.kind == Kind::whole; });
   if (kept > rank(x)) fail("{} subscripts tw::_ for {}", kept, describe(x));
   Value result = unify({x}, dtype(x), "[]")[0];
-  for (auto [position, subscript] : llvm::enumerate(subscripts)) {
+  int64_t position = 0;
+  bool had_ellipsis = false;
+  for (const SubscriptTerm& subscript : subscripts) {
     switch (subscript.kind) {
-    case SubscriptTerm::Kind::whole: break;
-    case SubscriptTerm::Kind::new_axis: result = unsqueeze(result, static_cast<int>(position)); break;
-    case SubscriptTerm::Kind::tile:
-    case SubscriptTerm::Kind::scalar:
-      fail("a value on the device takes only tw::_ and tw::none as subscripts; index the tensor it was read from");
+    case Kind::whole: ++position; break;
+    case Kind::new_axis: result = unsqueeze(result, static_cast<int>(position++)); break;
+    case Kind::ellipsis:
+      if (had_ellipsis) fail("tw::ellipsis may stand once among the subscripts");
+      had_ellipsis = true;
+      position += rank(x) - kept;
+      break;
+    default:
+      fail("a value on the device takes only tw::_, tw::none and tw::ellipsis as subscripts; index the tensor it was "
+           "read from");
     }
   }
   return result;

@@ -27,19 +27,27 @@ namespace tilewright {
 /// One argument: an array, or a run-time number. A number is rounded to the argument's type.
 using InterpreterArgument = std::variant<Array, double, int64_t>;
 
+/// How far each element of the arguments (none for numbers) and of the allocations, in row-major order, may be from
+/// what another right implementation computes with the same block sizes; see interpreter_bounds.h. Infinite where the
+/// element cannot be compared.
+struct ErrorBounds {
+  std::vector<std::vector<double>> arguments, allocations;
+};
+
 /// Runs a kernel of tile IR once it is pinned: the host part with its checks, then every tile of the outermost loop in
 /// order. `block_sizes` are b0, b1, ..., any positive numbers. `allocations` are the arrays for the host part's
 /// tile.empty ops in order; without them they are made, filled with NaN or the lowest integer, so that what no store
-/// reaches shows. Returns the arrays that the kernel returns, which share their memory with arguments and allocations.
+/// reaches shows. With `bounds`, which are sized here, error bounds are computed too. Returns the arrays that the
+/// kernel returns, which share their memory with arguments and allocations.
 ///
 /// Kernels that Validity refuses are refused. Throws Error also where arguments do not have the types, sizes and
 /// strides that the kernel is pinned to.
 std::vector<Array> interpret_kernel(KernelOp kernel, llvm::ArrayRef<int64_t> block_sizes,
                                     llvm::ArrayRef<InterpreterArgument> arguments,
-                                    llvm::ArrayRef<Array> allocations = {});
+                                    llvm::ArrayRef<Array> allocations = {}, ErrorBounds* bounds = nullptr);
 
 /// Runs all programs of a launch in order of their ids: as many as `programs` says, or as there are workers.
-/// `arguments` are the kernel's own, then the allocations.
+/// `arguments` are the kernel's own, then the allocations; a program may see neighbouring dimensions of one merged.
 void interpret_program(ProgramOp program, llvm::ArrayRef<InterpreterArgument> arguments, int64_t worker_count = 1);
 
 } // namespace tilewright

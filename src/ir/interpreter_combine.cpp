@@ -1,6 +1,7 @@
 #include "ir/interpreter_combine.h"
 
 #include "ir/context.h"
+#include "ir/interpreter_bounds.h"
 #include "support/error.h"
 
 #include <algorithm>
@@ -63,7 +64,7 @@ static Total neutral(Reduction kind, Type element) {
   return {0, element.isInteger(1) ? value.getZExtValue() : static_cast<uint64_t>(value.getSExtValue())};
 }
 
-BlockValue reduce(ReduceOp op, const BlockValue& source, ArrayRef<int64_t> bounds) {
+BlockValue reduce(ReduceOp op, const BlockValue& source, ArrayRef<int64_t> bounds, bool with_bounds) {
   SmallVector<int64_t> kept_dims, kept_shape, reduced_shape;
   for (auto [dim, size] : llvm::enumerate(source.shape))
     if (!llvm::is_contained(op.getDims(), static_cast<int64_t>(dim))) {
@@ -87,19 +88,23 @@ BlockValue reduce(ReduceOp op, const BlockValue& source, ArrayRef<int64_t> bound
     }
     JointState state;
     Total total = neutral(op.getKind(), source.element);
+    CombinedError error(op.getKind(), source.element);
     for_each_index(reduced_shape, [&](ArrayRef<int64_t> reduced) {
       for (auto [dim, i] : llvm::zip_equal(op.getDims(), reduced)) index[dim] = i;
       state.add(source.at(index));
       total.combine(op.getKind(), source.at(index), source.element);
+      if (with_bounds) error.add(source.at(index));
     });
     into = is_real(source.element) ? real_lane(total.real, source.element)
                                    : integer_lane(static_cast<int64_t>(total.integer), source.element);
     into.state = state.settle(op, "result lane", kept);
+    if (with_bounds) into.error = error.of(into);
   });
   return result;
 }
 
-BlockValue dot(DotOp op, const BlockValue& a, const BlockValue& b, const BlockValue& acc, int64_t bound) {
+BlockValue dot(DotOp op, const BlockValue& a, const BlockValue& b, const BlockValue& acc, int64_t bound,
+               bool with_bounds) {
   if (is_real(a.element) != is_real(acc.element) || is_real(b.element) != is_real(acc.element))
     fail(source_location(op.getLoc()),
          "the interpreter does not know tile.dot of integers with floating-point numbers");
@@ -127,15 +132,19 @@ BlockValue dot(DotOp op, const BlockValue& a, const BlockValue& b, const BlockVa
       int64_t i = index[0], j = index[1], at = (batch * m + i) * n + j;
       long double real = acc.lanes[at].real;
       uint64_t integer = as_signed(acc.lanes[at], acc.element);
+      CombinedError error(Reduction::Add, acc.element);
+      if (with_bounds) error.add(acc.lanes[at]);
       for (int64_t l = 0; l < bound; ++l) {
         const Lane &x = a_lanes[i * k + l], &y = b_lanes[l * n + j];
         real += static_cast<long double>(x.real) * y.real;
         integer += static_cast<uint64_t>(as_signed(x, a.element)) * as_signed(y, b.element);
+        if (with_bounds) error.add_product(x, y);
       }
       Lane& into = result.lanes[at];
       into = is_real(acc.element) ? real_lane(real, acc.element)
                                   : integer_lane(static_cast<int64_t>(integer), acc.element);
       into.state = std::max({acc.lanes[at].state, row_states[i], column_states[j]});
+      if (with_bounds) into.error = error.of(into);
     });
   }
   return result;

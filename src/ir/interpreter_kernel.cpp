@@ -4,7 +4,9 @@
 #include "ir/context.h"
 #include "ir/interpreter_combine.h"
 #include "ir/interpreter_memory.h"
+#include "ir/interpreter_scan.h"
 #include "ir/interpreter_shape.h"
+#include "ir/reshape.h"
 #include "ir/validity.h"
 #include "support/error.h"
 
@@ -28,10 +30,14 @@ public:
   KernelInterpreter(KernelOp kernel, ArrayRef<int64_t> block_sizes) : kernel_(kernel), block_sizes_(block_sizes) {
     for (auto [id, size] : llvm::enumerate(block_sizes))
       if (size < 1) fail("block size b{} is {}; it must be positive", id, size);
-    check_diagnostics(kernel->getContext(), [&] { return success(succeeded(Validity::of(kernel))); });
+    check_diagnostics(kernel->getContext(), [&]() -> LogicalResult {
+      FailureOr<Validity> validity = Validity::of(kernel);
+      if (succeeded(validity)) validity_ = std::move(*validity);
+      return success(succeeded(validity));
+    });
   }
 
-  std::vector<Array> run(ArrayRef<InterpreterArgument> arguments, ArrayRef<Array> allocations);
+  std::vector<Array> run(ArrayRef<InterpreterArgument> arguments, ArrayRef<Array> allocations, ErrorBounds* bounds);
 
 private:
   struct Carried {
@@ -42,30 +48,43 @@ private:
   // The host part.
   void check(CheckOp op);
   void allocate(ArrayRef<Array> allocations);
+  void keep_bounds(ErrorBounds& bounds);
 
   // The device part.
   void evaluate(Operation* op);
   void run_loop(ForOp loop);
   void walk_dimension(ForOp loop, unsigned dim, SmallVectorImpl<Carried>& carried);
-  void evaluate_load(LoadOp op);
-  void evaluate_store(StoreOp op);
+  void run_if(scf::IfOp branch);
+  void run_while(scf::WhileOp loop);
+  void run_block(Block& block);
+  void evaluate_access(AccessOp access);
+  ResolvedAccess resolve(AccessOp access, ArrayRef<int64_t> shape, ArrayRef<Value> written);
+  void evaluate_slice(SliceOp op);
   void evaluate_full(FullOp op);
   void evaluate_index(IndexOp op);
   void evaluate_reduce(ReduceOp op);
   void evaluate_dot(DotOp op);
+  void evaluate_combine(CombineOp op);
+  void evaluate_scan(ScanOp op);
   void evaluate_lane_count(LaneCountOp op);
+  ExistingLanes existing_lanes_of_reshape(ReshapeOp op);
+  void evaluate_pointwise(Operation* op);
+  Carried completed(OpOperand& operand);
   ExistingLanes existing_lanes_of_lanewise(Operation* op);
 
   int64_t number_of(Operation* op, const Dim& dim);
   SmallVector<int64_t> shape_of(Operation* op, Type type);
-  SmallVector<SubscriptRange> ranges_of(Operation* op, ArrayRef<SubscriptUse> uses, ArrayType array, ArrayRef<Dim> dims,
-                                        ArrayRef<int64_t> shape, SmallVectorImpl<int64_t>& bounds);
   int64_t count_along(Operation* op, Value value, unsigned dim);
   ExistingLanes existing(Value value) { return existing_.lookup(value); }
+  ExistingLanes existing_in_all(ValueRange values);
+  Carried carried_of(Value value) { return {values_.block(value), existing(value)}; }
+  void bind(ValueRange variables, SmallVectorImpl<Carried>& values);
   void set(Operation* op, BlockValue value, ExistingLanes existing);
 
   KernelOp kernel_;
   ArrayRef<int64_t> block_sizes_;
+  Validity validity_;
+  int64_t program_ = 0; // how many tiles of an outermost loop have begun before this one
   Environment values_;
   llvm::DenseMap<Value, ExistingLanes> existing_; // of tensors
 };
@@ -134,48 +153,75 @@ void KernelInterpreter::set(Operation* op, BlockValue value, ExistingLanes exist
 // Memory
 //===----------------------------------------------------------------------===//
 
-// Also gives the number of lanes that exist along each dimension of the block.
-SmallVector<SubscriptRange> KernelInterpreter::ranges_of(Operation* op, ArrayRef<SubscriptUse> uses, ArrayType array,
-                                                         ArrayRef<Dim> dims, ArrayRef<int64_t> shape,
-                                                         SmallVectorImpl<int64_t>& bounds) {
-  SmallVector<SubscriptRange> ranges;
-  for (auto [use, size] : llvm::zip_equal(uses, array.sizes())) {
+// `written`: the values that go to memory, whose own missing lanes are not accessed.
+ResolvedAccess KernelInterpreter::resolve(AccessOp access, ArrayRef<int64_t> shape, ArrayRef<Value> written) {
+  Operation* op = access.operation();
+  const ArrayMemory& memory = values_.array(access.array());
+  SmallVector<Dim> dims = dims_of(access.block());
+  ResolvedAccess resolved{memory, {}, SmallVector<int64_t>(shape)};
+  auto limit = [&](int dim, int64_t count) { resolved.bounds[dim] = std::min(resolved.bounds[dim], count); };
+  for (auto [use, size] : llvm::zip_equal(access.subscripts(), memory.type.sizes())) {
     switch (use.kind) {
     case Subscript::Whole:
-      ranges.push_back(whole_range(op, size, shape[use.block_dim], use.block_dim));
-      bounds.push_back(size);
+      resolved.subscripts.push_back(whole_range(op, size, shape[use.block_dim], use.block_dim));
       break;
-    case Subscript::Scalar: ranges.push_back({values_.integer(op, use.operand)}); break;
+    case Subscript::Scalar: resolved.subscripts.push_back({values_.integer(op, use.operand)}); break;
     case Subscript::Tile: {
       const TileRange& tile = values_.tile(use.operand);
       bool broadcasts = size == 1 && dims[use.block_dim].is_one();
-      ranges.push_back({broadcasts ? 0 : tile.begin, use.block_dim});
-      bounds.push_back(broadcasts ? 1 : tile.lanes());
+      resolved.subscripts.push_back({broadcasts ? 0 : tile.begin, use.block_dim});
+      limit(use.block_dim, broadcasts ? 1 : tile.lanes());
       break;
     }
+    case Subscript::Gather:
+    case Subscript::GatherWith:
+      resolved.subscripts.push_back({0, use.block_dim, &values_.block(use.operand)});
+      for (int dim = 0; dim < use.block_rank; ++dim) limit(use.block_dim + dim, count_along(op, use.operand, dim));
+      break;
     case Subscript::Block: fail(source_location(op->getLoc()), "{} has a subscript of program IR", op_name(op));
     }
   }
-  return ranges;
+  auto limit_by = [&](Value value) {
+    for (auto [dim, count] : llvm::enumerate(existing(value)))
+      if (count) limit(dim, *count);
+  };
+  for (Value value : written) limit_by(value);
+  if (Value mask = access.mask()) {
+    limit_by(mask);
+    resolved.mask = &values_.block(mask);
+  }
+  return resolved;
 }
 
-void KernelInterpreter::evaluate_load(LoadOp op) {
-  const ArrayMemory& memory = values_.array(op.getArray());
-  SmallVector<int64_t> bounds, shape = shape_of(op, op.getType());
-  SmallVector<SubscriptRange> ranges =
-      ranges_of(op, subscripts_of(op), memory.type, dims_of(op.getType()), shape, bounds);
-  set(op, load(op, memory, ranges, shape, bounds), ExistingLanes(bounds.begin(), bounds.end()));
+void KernelInterpreter::evaluate_access(AccessOp access) {
+  SmallVector<int64_t> shape = shape_of(access.operation(), access.block());
+  auto block = [&](Value value) -> const BlockValue& { return values_.block(value); };
+  auto finish = [&](Operation* op, const ResolvedAccess& resolved, BlockValue result) {
+    set(op, std::move(result), ExistingLanes(resolved.bounds.begin(), resolved.bounds.end()));
+  };
+  llvm::TypeSwitch<Operation*>(access.operation())
+      .Case([&](LoadOp op) {
+        ResolvedAccess resolved = resolve(access, shape, {});
+        finish(op, resolved, load(op, resolved, shape));
+      })
+      .Case([&](StoreOp op) { store(op, resolve(access, shape, op.getValue()), block(op.getValue())); })
+      .Case([&](AtomicOp op) {
+        ResolvedAccess resolved = resolve(access, shape, op.getValue());
+        finish(op, resolved, atomic(op, resolved, block(op.getValue())));
+      })
+      .Case([&](AtomicCasOp op) {
+        ResolvedAccess resolved = resolve(access, shape, {op.getExpected(), op.getValue()});
+        finish(op, resolved, atomic_cas(op, resolved, block(op.getExpected()), block(op.getValue())));
+      });
 }
 
-// Lanes are written that exist both in the value and in the block it goes to.
-void KernelInterpreter::evaluate_store(StoreOp op) {
-  const ArrayMemory& memory = values_.array(op.getArray());
-  const BlockValue& value = values_.block(op.getValue());
-  SmallVector<int64_t> bounds;
-  SmallVector<SubscriptRange> ranges =
-      ranges_of(op, subscripts_of(op), memory.type, dims_of(op.getValue()), value.shape, bounds);
-  for (auto [bound, count] : llvm::zip_equal(bounds, existing(op.getValue()))) bound = *joint_count(bound, count);
-  store(op, value, memory, ranges, bounds);
+// All lanes exist, or those before the end.
+void KernelInterpreter::evaluate_slice(SliceOp op) {
+  int64_t begin = values_.integer(op, op.getBegin());
+  int64_t extent = number_of(op, cast<TileType>(op.getResult().getType()).getExtent().dim());
+  int64_t end = begin + extent;
+  if (op.getEnd()) end = std::max(begin, std::min(end, values_.integer(op, op.getEnd())));
+  values_.set(op.getResult(), TileRange{begin, end, extent, 1});
 }
 
 //===----------------------------------------------------------------------===//
@@ -192,7 +238,10 @@ void KernelInterpreter::evaluate_full(FullOp op) {
 
 void KernelInterpreter::evaluate_index(IndexOp op) {
   const TileRange& tile = values_.tile(op.getTile());
-  set(op, iota(element_type(op.getType()), tile.begin, tile.extent), {tile.lanes()});
+  std::optional<int64_t> lanes = tile.lanes();
+  // The numbers of a range of fixed length are there whatever they are combined with (Validity).
+  if (auto slice = op.getTile().getDefiningOp<SliceOp>(); slice && !slice.getEnd()) lanes = std::nullopt;
+  set(op, iota(element_type(op.getType()), tile.begin, tile.extent), {lanes});
 }
 
 void KernelInterpreter::evaluate_reduce(ReduceOp op) {
@@ -207,7 +256,7 @@ void KernelInterpreter::evaluate_reduce(ReduceOp op) {
       kept.push_back(count);
     }
   }
-  set(op, reduce(op, source, bounds), std::move(kept));
+  set(op, reduce(op, source, bounds, values_.with_bounds), std::move(kept));
 }
 
 void KernelInterpreter::evaluate_dot(DotOp op) {
@@ -219,8 +268,52 @@ void KernelInterpreter::evaluate_dot(DotOp op) {
   }
   int64_t bound = b[b_k] && !a[a_k] ? *b[b_k] : count_along(op, op.getA(), a_k);
   if (b[b_k]) bound = std::min(bound, *b[b_k]);
-  set(op, dot(op, values_.block(op.getA()), values_.block(op.getB()), values_.block(op.getAcc()), bound),
+  set(op,
+      dot(op, values_.block(op.getA()), values_.block(op.getB()), values_.block(op.getAcc()), bound,
+          values_.with_bounds),
       std::move(result));
+}
+
+ExistingLanes KernelInterpreter::existing_in_all(ValueRange values) {
+  ExistingLanes lanes = existing(values.front());
+  for (Value value : values.drop_front())
+    for (auto [joint, count] : llvm::zip_equal(lanes, existing(value))) joint = joint_count(joint, count);
+  return lanes;
+}
+
+void KernelInterpreter::evaluate_combine(CombineOp op) {
+  ExistingLanes lanes = existing_in_all(op.getSources());
+  int64_t dim = op.getDim(), count = lanes[dim] ? *lanes[dim] : count_along(op, op.getSources()[0], dim);
+  lanes.erase(lanes.begin() + dim);
+  for (auto [result, value] : llvm::zip_equal(op.getResults(), combine(op, values_, count))) {
+    values_.set(result, value);
+    existing_[result] = lanes;
+  }
+}
+
+void KernelInterpreter::evaluate_scan(ScanOp op) {
+  ExistingLanes lanes = existing_in_all(op.getSources());
+  int64_t dim = op.getDim(), count = lanes[dim] ? *lanes[dim] : count_along(op, op.getSources()[0], dim);
+  for (auto [result, value] : llvm::zip_equal(op.getResults(), scan(op, values_, count))) {
+    values_.set(result, value);
+    existing_[result] = lanes;
+  }
+}
+
+// Dimensions that merge or split exist whole, which Validity sees to.
+ExistingLanes KernelInterpreter::existing_lanes_of_reshape(ReshapeOp op) {
+  SmallVector<Dim> from = dims_of(op.getSource()), to = dims_of(op.getResult());
+  ExistingLanes source = existing(op.getSource()), result(to.size());
+  for (const ReshapeGroup& group : reshape_groups(from, to)) {
+    if (auto kept = kept_dim(group, from, to)) {
+      result[kept->second] = source[kept->first];
+      continue;
+    }
+    bool known = false;
+    for (unsigned dim = group.from; dim < group.from_end; ++dim) known |= source[dim].has_value();
+    for (unsigned dim = group.to; known && dim < group.to_end; ++dim) result[dim] = number_of(op, to[dim]);
+  }
+  return result;
 }
 
 void KernelInterpreter::evaluate_lane_count(LaneCountOp op) {
@@ -233,6 +326,14 @@ ExistingLanes KernelInterpreter::existing_lanes_of_lanewise(Operation* op) {
   SmallVector<Dim> dims = dims_of(op->getResult(0));
   ExistingLanes result(dims.size());
   if (isa<SplatOp>(op)) return result;
+  if (auto reshape = dyn_cast<ReshapeOp>(op)) return existing_lanes_of_reshape(reshape);
+  if (auto take = dyn_cast<TakeOp>(op)) {
+    result = existing(take.getIndices());
+    for (auto [dim, count] : llvm::enumerate(existing(take.getSource())))
+      if (static_cast<int64_t>(dim) != static_cast<int64_t>(take.getDim()))
+        result[dim] = joint_count(result[dim], count);
+    return result;
+  }
   if (auto expand = dyn_cast<ExpandDimsOp>(op)) {
     result = existing(expand.getSource());
     result.insert(result.begin() + expand.getDim(), std::nullopt);
@@ -250,12 +351,84 @@ ExistingLanes KernelInterpreter::existing_lanes_of_lanewise(Operation* op) {
   return result;
 }
 
+// An operand whose missing lanes meet lanes of a whole value: there it is what changes nothing.
+KernelInterpreter::Carried KernelInterpreter::completed(OpOperand& operand) {
+  Carried value = carried_of(operand.get());
+  Operation* op = operand.getOwner();
+  ArrayRef<SmallVector<Value, 1>> dims = validity_.completed_by(operand);
+  // The condition of where() is false there.
+  TypedAttr neutral = isa<arith::SelectOp>(op) ? TypedAttr(IntegerAttr::get(value.value.element, 0))
+                                               : neutral_operand(op, operand.getOperandNumber());
+  Lane filling;
+  if (auto real = dyn_cast<FloatAttr>(neutral))
+    filling = real_lane(real.getValueAsDouble(), value.value.element);
+  else
+    filling = integer_lane(cast<IntegerAttr>(neutral).getValue().getSExtValue(), value.value.element);
+  SmallVector<int64_t> counts(value.value.shape);
+  for (auto [dim, tiles] : llvm::enumerate(dims)) {
+    for (Value tile : tiles) counts[dim] = std::min(counts[dim], values_.tile(tile).lanes());
+    if (!tiles.empty()) value.existing[dim] = value.value.shape[dim];
+  }
+  for_each_index(value.value.shape, [&](ArrayRef<int64_t> index) {
+    bool beyond = llvm::any_of(llvm::zip_equal(index, counts), [](auto pair) {
+      auto [i, count] = pair;
+      return i >= count;
+    });
+    bool whole = llvm::all_of(llvm::enumerate(index), [&](auto entry) {
+      std::optional<int64_t> count = value.existing[entry.index()];
+      return !count || entry.value() < *count;
+    });
+    if (beyond && whole) value.value.at(index) = filling;
+  });
+  return value;
+}
+
+void KernelInterpreter::evaluate_pointwise(Operation* op) {
+  // Completed operands stand in for their values while the op is evaluated.
+  SmallVector<std::pair<Value, Carried>> held;
+  for (OpOperand& operand : op->getOpOperands()) {
+    if (validity_.completed_by(operand).empty()) continue;
+    Carried value = completed(operand);
+    held.emplace_back(operand.get(), carried_of(operand.get()));
+    values_.set(operand.get(), std::move(value.value));
+    existing_[operand.get()] = std::move(value.existing);
+  }
+  ExistingLanes existing;
+  SmallVector<int64_t> shape;
+  if (op->getNumResults() == 1) {
+    existing = existing_lanes_of_lanewise(op);
+    shape = shape_of(op, op->getResult(0).getType());
+  }
+  BlockValue result = evaluate_lanewise(op, values_, shape);
+  for (auto& [value, carried] : held) {
+    values_.set(value, std::move(carried.value));
+    existing_[value] = std::move(carried.existing);
+  }
+  set(op, std::move(result), std::move(existing));
+}
+
 void KernelInterpreter::evaluate(Operation* op) {
   auto tile = [&](Value value) -> const TileRange& { return values_.tile(value); };
   llvm::TypeSwitch<Operation*>(op)
       .Case([&](ForOp op) { run_loop(op); })
-      .Case([&](LoadOp op) { evaluate_load(op); })
-      .Case([&](StoreOp op) { evaluate_store(op); })
+      .Case([&](scf::IfOp op) { run_if(op); })
+      .Case([&](scf::WhileOp op) { run_while(op); })
+      .Case<LoadOp, StoreOp, AtomicOp, AtomicCasOp>([&](auto op) { evaluate_access(AccessOp(op)); })
+      .Case([&](PrintOp op) {
+        const BlockValue* value = op.getValue() ? &values_.block(op.getValue()) : nullptr;
+        SmallVector<int64_t> bounds;
+        for (unsigned dim = 0; value && dim < value->shape.size(); ++dim)
+          bounds.push_back(count_along(op, op.getValue(), dim));
+        print(op, value, bounds, program_);
+      })
+      .Case([&](CombineOp op) { evaluate_combine(op); })
+      .Case([&](ScanOp op) { evaluate_scan(op); })
+      .Case([&](SliceOp op) { evaluate_slice(op); })
+      .Case([&](ShiftOp op) {
+        TileRange range = tile(op.getTile());
+        int64_t by = values_.integer(op, op.getBy());
+        values_.set(op.getResult(), TileRange{range.begin + by, range.end + by, range.extent, range.count});
+      })
       .Case([&](FullOp op) { evaluate_full(op); })
       .Case([&](IndexOp op) { evaluate_index(op); })
       .Case([&](ReduceOp op) { evaluate_reduce(op); })
@@ -266,27 +439,54 @@ void KernelInterpreter::evaluate(Operation* op) {
       .Case([&](EndOp op) { values_.set_index(op, tile(op.getTile()).end); })
       .Case([&](IdOp op) { values_.set_index(op, tile(op.getTile()).begin / tile(op.getTile()).extent); })
       .Case([&](CountOp op) { values_.set_index(op, tile(op.getTile()).count); })
-      .Default([&](Operation* op) {
-        ExistingLanes existing;
-        if (op->getNumResults() == 1) existing = existing_lanes_of_lanewise(op);
-        SmallVector<int64_t> shape;
-        if (op->getNumResults() == 1) shape = shape_of(op, op->getResult(0).getType());
-        set(op, evaluate_lanewise(op, values_, shape), std::move(existing));
-      });
+      .Default([&](Operation* op) { evaluate_pointwise(op); });
 }
 
 //===----------------------------------------------------------------------===//
 // Loops
 //===----------------------------------------------------------------------===//
 
+void KernelInterpreter::bind(ValueRange variables, SmallVectorImpl<Carried>& values) {
+  for (auto [variable, value] : llvm::zip_equal(variables, values)) {
+    values_.set(variable, std::move(value.value));
+    existing_[variable] = std::move(value.existing);
+  }
+  values.clear();
+}
+
+void KernelInterpreter::run_block(Block& block) {
+  for (Operation& op : block.without_terminator()) evaluate(&op);
+}
+
 void KernelInterpreter::run_loop(ForOp loop) {
   SmallVector<Carried> carried;
-  for (Value init : loop.getInits()) carried.push_back({values_.block(init), existing(init)});
+  for (Value init : loop.getInits()) carried.push_back(carried_of(init));
   walk_dimension(loop, 0, carried);
-  for (auto [result, last] : llvm::zip_equal(loop.getResults(), carried)) {
-    values_.set(result, std::move(last.value));
-    existing_[result] = std::move(last.existing);
+  bind(loop.getResults(), carried);
+}
+
+void KernelInterpreter::run_if(scf::IfOp branch) {
+  Block* block = values_.integer(branch, branch.getCondition()) ? branch.thenBlock() : branch.elseBlock();
+  if (!block) return;
+  run_block(*block);
+  SmallVector<Carried> results;
+  for (Value value : block->getTerminator()->getOperands()) results.push_back(carried_of(value));
+  bind(branch.getResults(), results);
+}
+
+void KernelInterpreter::run_while(scf::WhileOp loop) {
+  SmallVector<Carried> carried;
+  for (Value init : loop.getInits()) carried.push_back(carried_of(init));
+  for (;;) {
+    bind(loop.getBeforeArguments(), carried);
+    run_block(*loop.getBeforeBody());
+    for (Value value : loop.getConditionOp().getArgs()) carried.push_back(carried_of(value));
+    if (!values_.integer(loop, loop.getConditionOp().getCondition())) break;
+    bind(loop.getAfterArguments(), carried);
+    run_block(*loop.getAfterBody());
+    for (Value value : loop.getYieldOp().getOperands()) carried.push_back(carried_of(value));
   }
+  bind(loop.getResults(), carried);
 }
 
 void KernelInterpreter::walk_dimension(ForOp loop, unsigned dim, SmallVectorImpl<Carried>& carried) {
@@ -305,13 +505,10 @@ void KernelInterpreter::walk_dimension(ForOp loop, unsigned dim, SmallVectorImpl
     }
     return;
   }
-  for (auto [argument, value] : llvm::zip_equal(loop.carried(), carried)) {
-    values_.set(argument, std::move(value.value));
-    existing_[argument] = std::move(value.existing);
-  }
-  for (Operation& op : loop.block().without_terminator()) evaluate(&op);
-  carried.clear();
-  for (Value value : loop.yield().getValues()) carried.push_back({values_.block(value), existing(value)});
+  bind(loop.carried(), carried);
+  run_block(loop.block());
+  program_ += loop.getParallel();
+  for (Value value : loop.yield().getValues()) carried.push_back(carried_of(value));
 }
 
 //===----------------------------------------------------------------------===//
@@ -345,17 +542,36 @@ void KernelInterpreter::allocate(ArrayRef<Array> allocations) {
   if (count < allocations.size()) fail("the kernel makes {} allocations, found {}", count, allocations.size());
 }
 
-std::vector<Array> KernelInterpreter::run(ArrayRef<InterpreterArgument> arguments, ArrayRef<Array> allocations) {
+void KernelInterpreter::keep_bounds(ErrorBounds& bounds) {
+  values_.with_bounds = true;
+  auto keep = [&](ArrayRef<Value> values, std::vector<std::vector<double>>& all) {
+    all.assign(values.size(), {});
+    for (auto [value, errors] : llvm::zip_equal(values, all)) {
+      if (!isa<ArrayType>(value.getType())) continue;
+      ArrayMemory memory = values_.array(value);
+      errors.resize(memory.array.numel());
+      memory.errors = &errors;
+      values_.set(value, std::move(memory));
+    }
+  };
+  keep(llvm::to_vector_of<Value>(kernel_.getArguments()), bounds.arguments);
+  keep(llvm::map_to_vector(kernel_.block().getOps<EmptyOp>(), [](EmptyOp op) -> Value { return op.getArray(); }),
+       bounds.allocations);
+}
+
+std::vector<Array> KernelInterpreter::run(ArrayRef<InterpreterArgument> arguments, ArrayRef<Array> allocations,
+                                          ErrorBounds* bounds) {
   bind_arguments(kernel_, arguments, values_);
   // A check fails the call before anything is allocated or written, wherever it stands.
   for (Operation& op : kernel_.block()) {
-    if (isa<EmptyOp, ForOp, ReturnOp>(op)) continue;
+    if (isa<EmptyOp, ForOp, BarrierOp, ReturnOp>(op)) continue;
     if (auto check_op = dyn_cast<CheckOp>(op))
       check(check_op);
     else
       evaluate(&op);
   }
   allocate(allocations);
+  if (bounds) keep_bounds(*bounds);
   for (ForOp loop : kernel_.block().getOps<ForOp>()) run_loop(loop);
   std::vector<Array> returned;
   for (Value array : cast<ReturnOp>(kernel_.block().getTerminator()).getArrays())
@@ -364,8 +580,9 @@ std::vector<Array> KernelInterpreter::run(ArrayRef<InterpreterArgument> argument
 }
 
 std::vector<Array> interpret_kernel(KernelOp kernel, ArrayRef<int64_t> block_sizes,
-                                    ArrayRef<InterpreterArgument> arguments, ArrayRef<Array> allocations) {
-  return KernelInterpreter(kernel, block_sizes).run(arguments, allocations);
+                                    ArrayRef<InterpreterArgument> arguments, ArrayRef<Array> allocations,
+                                    ErrorBounds* bounds) {
+  return KernelInterpreter(kernel, block_sizes).run(arguments, allocations, bounds);
 }
 
 } // namespace tilewright

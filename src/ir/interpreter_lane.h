@@ -20,9 +20,10 @@ struct Lane {
   double real = 0;
   int64_t integer = 0;
   LaneState state = LaneState::Exists;
+  double error = 0; ///< how far off another right implementation may be (interpreter_bounds.h)
 
-  static Lane missing() { return {0, 0, LaneState::Missing}; }
-  static Lane undefined() { return {0, 0, LaneState::Undefined}; }
+  static Lane missing() { return {.state = LaneState::Missing}; }
+  static Lane undefined() { return {.state = LaneState::Undefined}; }
 };
 
 inline bool is_real(mlir::Type element) { return mlir::isa<mlir::FloatType>(element); }

@@ -6,6 +6,7 @@
 #include "llvm/ADT/bit.h"
 
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 using namespace mlir;
@@ -116,6 +117,21 @@ const LaneFunctions& math_functions() {
   return functions;
 }
 
+// By bisection: erf grows, and its inverse is below 7 in long double, unless it is infinite. Near 1 the complement has
+// the digits.
+static long double inverse_error_function(long double x) {
+  using Real = long double;
+  Real magnitude = std::fabs(x);
+  if (!(magnitude < 1)) return magnitude == 1 ? std::copysign(HUGE_VALL, x) : std::numeric_limits<Real>::quiet_NaN();
+  // A tiny x is beyond where bisection has relative digits: erf(y) = 2 y / sqrt(pi) there.
+  if (magnitude < 0x1p-40L) return x / (2 * std::numbers::inv_sqrtpi_v<Real>);
+  auto is_below = [&](Real y) { return magnitude < 0.5L ? std::erf(y) < magnitude : std::erfc(y) > 1 - magnitude; };
+  Real low = 0, high = 7;
+  for (Real middle = high / 2; low < middle && middle < high; middle = (low + high) / 2)
+    (is_below(middle) ? low : high) = middle;
+  return std::copysign(high, x);
+}
+
 // By their definitions in tile_ops.td, written so that nothing cancels: 1 + erf(z) = erfc(-z), and 1 + tanh(u) =
 // 2 / (1 + exp(-2 u)).
 LaneFunction composite_function(Composite function) {
@@ -129,6 +145,13 @@ LaneFunction composite_function(Composite function) {
     return real([](Real x) -> Real {
       Real u = std::sqrt(2 / pi) * (x + Real(0.044715L) * x * x * x);
       return x / (1 + std::exp(-2 * u));
+    });
+  case Composite::Erfc: return real([](Real x) -> Real { return std::erfc(x); });
+  case Composite::Erfinv: return real(inverse_error_function);
+  case Composite::Lgamma:
+    return real([](Real x) -> Real {
+      int sign; // std::lgamma would write it to a variable that all threads share
+      return lgammal_r(x, &sign);
     });
   case Composite::Softplus:
     return real([](Real x) -> Real { return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); });

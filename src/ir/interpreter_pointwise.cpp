@@ -1,6 +1,7 @@
 #include "ir/interpreter_pointwise.h"
 
 #include "ir/context.h"
+#include "ir/interpreter_bounds.h"
 #include "support/error.h"
 
 #include <algorithm>
@@ -22,7 +23,8 @@ static Lane select_lane(ArrayRef<Lane> lanes) {
   return lanes[0].integer ? lanes[1] : lanes[2];
 }
 
-BlockValue evaluate_pointwise(Operation* op, ArrayRef<const BlockValue*> operands, ArrayRef<int64_t> shape) {
+BlockValue evaluate_pointwise(Operation* op, ArrayRef<const BlockValue*> operands, ArrayRef<int64_t> shape,
+                              bool with_bounds) {
   BlockValue result(element_type(op->getResult(0).getType()), shape);
   bool select = isa<arith::SelectOp>(op);
   LaneFunction function = select ? LaneFunction() : function_of(op);
@@ -38,6 +40,10 @@ BlockValue evaluate_pointwise(Operation* op, ArrayRef<const BlockValue*> operand
       result.lanes[i].state = state;
     else
       result.lanes[i] = function(lanes, operands[0]->element, result.element);
+    if (!with_bounds || state == LaneState::Missing) continue;
+    result.lanes[i].error =
+        select ? select_error(lanes, result.element)
+               : pointwise_error(op, function, lanes, result.lanes[i], operands[0]->element, result.element);
   }
   return result;
 }

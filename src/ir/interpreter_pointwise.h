@@ -26,6 +26,6 @@ LaneFunction composite_function(Composite function);
 /// undefined where it is so. arith.select looks at its condition and at the operand it takes, not at the other.
 /// Throws for an op that is not known.
 BlockValue evaluate_pointwise(mlir::Operation* op, llvm::ArrayRef<const BlockValue*> operands,
-                              llvm::ArrayRef<int64_t> shape);
+                              llvm::ArrayRef<int64_t> shape, bool with_bounds);
 
 } // namespace tilewright

@@ -4,7 +4,9 @@
 #include "ir/context.h"
 #include "ir/interpreter_combine.h"
 #include "ir/interpreter_memory.h"
+#include "ir/interpreter_scan.h"
 #include "ir/interpreter_shape.h"
+#include "ir/programs_per_worker.h"
 #include "support/error.h"
 
 #include "llvm/ADT/TypeSwitch.h"
@@ -32,15 +34,18 @@ private:
   void evaluate(Operation* op);
   void run_loop(scf::ForOp loop);
   void run_if(scf::IfOp branch);
-  void evaluate_load(LoadOp op);
-  void evaluate_store(StoreOp op);
+  void run_while(scf::WhileOp loop);
+  void evaluate_access(AccessOp access);
   void evaluate_reduce(ReduceOp op);
   void evaluate_dot(DotOp op);
   void evaluate_map_program(MapProgramOp op);
+  int64_t lanes_along(Operation* op, Value source, int64_t dim, Value valid);
+  void set_results(Operation* op, std::vector<BlockValue> results);
 
   SmallVector<SubscriptRange> ranges_of(Operation* op, ArrayRef<SubscriptUse> uses, ArrayRef<int64_t> sizes,
                                         ArrayRef<int64_t> shape);
   SmallVector<int64_t> bounds_of(Operation* op, ArrayRef<int64_t> shape, OperandRange valid, ArrayRef<int32_t> dims);
+  ResolvedAccess resolve(AccessOp access, ArrayRef<int64_t> shape);
 
   ProgramOp program_;
   int64_t worker_count_;
@@ -49,6 +54,13 @@ private:
 };
 
 } // namespace
+
+// The digit that a program's number has along one axis of its grid; the whole number where there is no grid.
+static int64_t number_along_axis(ProgramOp program, int64_t id, int64_t axis) {
+  if (!program.getGrid()) return id;
+  for (int64_t faster : program.getGrid()->take_front(axis)) id /= faster;
+  return id % (*program.getGrid())[axis];
+}
 
 static SmallVector<int64_t> shape_of(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
@@ -67,6 +79,8 @@ SmallVector<SubscriptRange> ProgramInterpreter::ranges_of(Operation* op, ArrayRe
     case Subscript::Whole: ranges.push_back(whole_range(op, size, shape[use.block_dim], use.block_dim)); break;
     case Subscript::Scalar:
     case Subscript::Block: ranges.push_back({values_.integer(op, use.operand), use.block_dim}); break;
+    case Subscript::Gather:
+    case Subscript::GatherWith: ranges.push_back({0, use.block_dim, &values_.block(use.operand)}); break;
     case Subscript::Tile: fail(source_location(op->getLoc()), "{} has a subscript of tile IR", op_name(op));
     }
   }
@@ -85,18 +99,38 @@ SmallVector<int64_t> ProgramInterpreter::bounds_of(Operation* op, ArrayRef<int64
   return bounds;
 }
 
-void ProgramInterpreter::evaluate_load(LoadOp op) {
-  const ArrayMemory& memory = values_.array(op.getArray());
-  SmallVector<int64_t> shape = shape_of(op.getType());
-  SmallVector<int64_t> bounds = bounds_of(op, shape, op.getValid(), op.getValidDims());
-  values_.set_result(op, load(op, memory, ranges_of(op, subscripts_of(op), memory.sizes, shape), shape, bounds));
+ResolvedAccess ProgramInterpreter::resolve(AccessOp access, ArrayRef<int64_t> shape) {
+  Operation* op = access.operation();
+  const ArrayMemory& memory = values_.array(access.array());
+  ResolvedAccess resolved{memory, ranges_of(op, access.subscripts(), memory.sizes, shape), {}};
+  llvm::TypeSwitch<Operation*>(op).Case<LoadOp, StoreOp, AtomicOp, AtomicCasOp>(
+      [&](auto op) { resolved.bounds = bounds_of(op, shape, op.getValid(), op.getValidDims()); });
+  if (access.mask()) resolved.mask = &values_.block(access.mask());
+  return resolved;
 }
 
-void ProgramInterpreter::evaluate_store(StoreOp op) {
-  const ArrayMemory& memory = values_.array(op.getArray());
-  const BlockValue& value = values_.block(op.getValue());
-  SmallVector<int64_t> bounds = bounds_of(op, value.shape, op.getValid(), op.getValidDims());
-  store(op, value, memory, ranges_of(op, subscripts_of(op), memory.sizes, value.shape), bounds);
+void ProgramInterpreter::evaluate_access(AccessOp access) {
+  SmallVector<int64_t> shape = shape_of(access.block());
+  ResolvedAccess resolved = resolve(access, shape);
+  auto block = [&](Value value) -> const BlockValue& { return values_.block(value); };
+  llvm::TypeSwitch<Operation*>(access.operation())
+      .Case([&](LoadOp op) { values_.set_result(op, load(op, resolved, shape)); })
+      .Case([&](StoreOp op) { store(op, resolved, block(op.getValue())); })
+      .Case([&](AtomicOp op) { values_.set_result(op, atomic(op, resolved, block(op.getValue()))); })
+      .Case([&](AtomicCasOp op) {
+        values_.set_result(op, atomic_cas(op, resolved, block(op.getExpected()), block(op.getValue())));
+      });
+}
+
+int64_t ProgramInterpreter::lanes_along(Operation* op, Value source, int64_t dim, Value valid) {
+  int64_t size = shape_of(source.getType())[dim], count = valid ? values_.integer(op, valid) : size;
+  if (count < 0 || count > size)
+    fail(source_location(op->getLoc()), "{} says that {} of {} lanes exist", op_name(op), count, size);
+  return count;
+}
+
+void ProgramInterpreter::set_results(Operation* op, std::vector<BlockValue> results) {
+  for (auto [result, value] : llvm::zip_equal(op->getResults(), results)) values_.set(result, std::move(value));
 }
 
 void ProgramInterpreter::evaluate_reduce(ReduceOp op) {
@@ -171,6 +205,25 @@ void ProgramInterpreter::run_if(scf::IfOp branch) {
     values_.set(result, values_.block(yielded));
 }
 
+void ProgramInterpreter::run_while(scf::WhileOp loop) {
+  std::vector<BlockValue> carried;
+  auto take_over = [&](ValueRange values) {
+    carried.clear();
+    for (Value value : values) carried.push_back(values_.block(value));
+  };
+  take_over(loop.getInits());
+  for (;;) {
+    for (auto [argument, value] : llvm::zip_equal(loop.getBeforeArguments(), carried)) values_.set(argument, value);
+    run_block(*loop.getBeforeBody());
+    take_over(loop.getConditionOp().getArgs());
+    if (!values_.integer(loop, loop.getConditionOp().getCondition())) break;
+    for (auto [argument, value] : llvm::zip_equal(loop.getAfterArguments(), carried)) values_.set(argument, value);
+    run_block(*loop.getAfterBody());
+    take_over(loop.getYieldOp().getOperands());
+  }
+  set_results(loop, std::move(carried));
+}
+
 void ProgramInterpreter::run_block(Block& block) {
   for (Operation& op : block.without_terminator()) evaluate(&op);
 }
@@ -179,12 +232,23 @@ void ProgramInterpreter::evaluate(Operation* op) {
   llvm::TypeSwitch<Operation*>(op)
       .Case([&](scf::ForOp op) { run_loop(op); })
       .Case([&](scf::IfOp op) { run_if(op); })
-      .Case([&](LoadOp op) { evaluate_load(op); })
-      .Case([&](StoreOp op) { evaluate_store(op); })
+      .Case([&](scf::WhileOp op) { run_while(op); })
+      .Case<LoadOp, StoreOp, AtomicOp, AtomicCasOp>([&](auto op) { evaluate_access(AccessOp(op)); })
+      .Case([&](CombineOp op) {
+        set_results(op, combine(op, values_, lanes_along(op, op.getSources()[0], op.getDim(), op.getValid())));
+      })
+      .Case([&](ScanOp op) {
+        set_results(op, scan(op, values_, lanes_along(op, op.getSources()[0], op.getDim(), op.getValid())));
+      })
       .Case([&](ReduceOp op) { evaluate_reduce(op); })
       .Case([&](DotOp op) { evaluate_dot(op); })
+      .Case([&](PrintOp op) {
+        const BlockValue* value = op.getValue() ? &values_.block(op.getValue()) : nullptr;
+        ArrayRef<int64_t> shape = value ? ArrayRef<int64_t>(value->shape) : ArrayRef<int64_t>();
+        print(op, value, bounds_of(op, shape, op.getValid(), op.getValidDims()), program_id_);
+      })
       .Case([&](MapProgramOp op) { evaluate_map_program(op); })
-      .Case([&](ProgramIdOp op) { values_.set_index(op, program_id_); })
+      .Case([&](ProgramIdOp op) { values_.set_index(op, number_along_axis(program_, program_id_, op.getAxis())); })
       .Case([&](WorkerCountOp op) { values_.set_index(op, worker_count_); })
       .Case([&](IotaOp op) {
         int64_t count = shape_of(op.getType())[0];
@@ -199,8 +263,9 @@ void ProgramInterpreter::evaluate(Operation* op) {
 
 void interpret_program(ProgramOp program, ArrayRef<InterpreterArgument> arguments, int64_t worker_count) {
   if (worker_count < 1) fail("a launch needs at least one worker, found {}", worker_count);
-  ProgramInterpreter interpreter(program, arguments, worker_count);
-  int64_t programs = program.getPrograms() ? static_cast<int64_t>(*program.getPrograms()) : worker_count;
+  const int64_t persistent = worker_count * programs_per_worker(program);
+  ProgramInterpreter interpreter(program, arguments, persistent);
+  int64_t programs = program.getPrograms() ? static_cast<int64_t>(*program.getPrograms()) : persistent;
   for (int64_t id = 0; id < programs; ++id) interpreter.run(id);
 }
 

@@ -62,6 +62,30 @@ static BlockValue transpose(const BlockValue& source, ArrayRef<int64_t> permutat
   });
 }
 
+// The lanes in row-major order, whether they exist or not, are those of the result in row-major order.
+static BlockValue reshape(const BlockValue& source, ArrayRef<int64_t> shape) {
+  BlockValue result(source.element, shape);
+  result.lanes = source.lanes;
+  return result;
+}
+
+static BlockValue take(const BlockValue& source, const BlockValue& indices, int64_t dim, ArrayRef<int64_t> shape) {
+  BlockValue result(source.element, shape);
+  SmallVector<int64_t> source_index;
+  for_each_index(shape, [&](ArrayRef<int64_t> index) {
+    const Lane& element = indices.at(index);
+    Lane& into = result.at(index);
+    into = {.state = element.state};
+    if (element.state != LaneState::Exists) return;
+    into = Lane::undefined();
+    if (element.integer < 0 || element.integer >= source.shape[dim]) return;
+    source_index.assign(index.begin(), index.end());
+    source_index[dim] = element.integer;
+    into = source.at(source_index);
+  });
+  return result;
+}
+
 static BlockValue splat(Lane lane, Type element, ArrayRef<int64_t> shape) {
   BlockValue result(element, shape);
   std::fill(result.lanes.begin(), result.lanes.end(), lane);
@@ -76,13 +100,15 @@ BlockValue evaluate_lanewise(Operation* op, const Environment& environment, Arra
       .Case([&](BroadcastOp op) { return broadcast(value_of(op.getSource()), shape); })
       .Case([&](ExpandDimsOp op) { return expand_dims(value_of(op.getSource()), op.getDim(), shape); })
       .Case([&](TransposeOp op) { return transpose(value_of(op.getSource()), op.getPermutation(), shape); })
+      .Case([&](ReshapeOp op) { return reshape(value_of(op.getSource()), shape); })
+      .Case([&](TakeOp op) { return take(value_of(op.getSource()), value_of(op.getIndices()), op.getDim(), shape); })
       .Default([&](Operation* op) {
         bool pointwise = isa<CompositeOp>(op) || isa<arith::ArithDialect, math::MathDialect>(op->getDialect());
         if (!pointwise || op->getNumResults() != 1)
           fail(source_location(op->getLoc()), "the interpreter does not know {}", op_name(op));
         SmallVector<const BlockValue*> operands;
         for (Value operand : op->getOperands()) operands.push_back(&value_of(operand));
-        return evaluate_pointwise(op, operands, shape);
+        return evaluate_pointwise(op, operands, shape, environment.with_bounds);
       });
 }
 

@@ -5,7 +5,8 @@
 
 namespace tilewright {
 
-/// The value of arith.constant, tile.splat, tile.broadcast, tile.expand_dims or tile.transpose, or of a pointwise op;
+/// The value of arith.constant, tile.splat, tile.broadcast, tile.expand_dims, tile.transpose, tile.reshape or
+/// tile.take, or of a pointwise op;
 /// the two levels of IR have these in common. `shape` is that of the result. Throws for any other op.
 BlockValue evaluate_lanewise(mlir::Operation* op, const Environment& environment, llvm::ArrayRef<int64_t> shape);
 

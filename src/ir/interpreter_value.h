@@ -45,7 +45,8 @@ struct ArrayMemory {
   Array array;
   ArrayType type;
   llvm::SmallVector<int64_t> sizes;
-  std::string name; // for messages
+  std::string name;                      // for messages
+  std::vector<double>* errors = nullptr; // where bounds are kept: of each element, in row-major order
 };
 
 /// The values that ops have given so far.
@@ -63,6 +64,9 @@ public:
   /// The result of an op. Throws where it is a scalar made of a missing lane.
   void set_result(mlir::Operation* op, BlockValue result);
   void set_index(mlir::Operation* op, int64_t result);
+
+  /// Whether lanes carry error bounds.
+  bool with_bounds = false;
 
 private:
   llvm::DenseMap<mlir::Value, Entry> entries_;

@@ -8,17 +8,21 @@ using namespace mlir;
 
 namespace tilewright {
 
+SmallVector<ForOp> parallel_loops(KernelOp kernel) { return llvm::to_vector(kernel.block().getOps<ForOp>()); }
 ForOp parallel_loop(KernelOp kernel) { return *kernel.block().getOps<ForOp>().begin(); }
+bool has_barrier(KernelOp kernel) { return !kernel.block().getOps<BarrierOp>().empty(); }
 
 SmallVector<ForOp> sequential_loops(KernelOp kernel) {
   SmallVector<ForOp> loops;
-  parallel_loop(kernel).getBody().walk<WalkOrder::PreOrder>([&](ForOp loop) { loops.push_back(loop); });
+  for (ForOp outermost : parallel_loops(kernel))
+    outermost.getBody().walk<WalkOrder::PreOrder>([&](ForOp loop) { loops.push_back(loop); });
   return loops;
 }
 
 SmallVector<ForOp> permutable_loops(KernelOp kernel) {
   SmallVector<ForOp> loops;
-  if (ForOp outermost = parallel_loop(kernel); outermost.rank() > 1) loops.push_back(outermost);
+  for (ForOp outermost : parallel_loops(kernel))
+    if (outermost.rank() > 1) loops.push_back(outermost);
   for (ForOp loop : sequential_loops(kernel))
     if (loop.rank() > 1 && order_is_free(loop)) loops.push_back(loop);
   return loops;
@@ -68,6 +72,7 @@ bool order_is_free(ForOp loop) {
   SmallVector<Value> loaded, stored;
   bool apart = true;
   loop.getBody().walk([&](Operation* op) {
+    apart &= !isa<AtomicOp, AtomicCasOp, PrintOp>(op);
     if (auto load = dyn_cast<LoadOp>(op)) loaded.push_back(load.getArray());
     auto store = dyn_cast<StoreOp>(op);
     if (!store) return;

@@ -8,14 +8,20 @@
 
 namespace tilewright {
 
-/// The outermost loop, whose iterations are the programs.
+/// The outermost loops, whose iterations are the programs.
+llvm::SmallVector<ForOp> parallel_loops(KernelOp kernel);
+
+/// The first of them.
 ForOp parallel_loop(KernelOp kernel);
 
-/// The loops inside the parallel one, which run in order.
+/// Whether all programs before a barrier end before one after it begins.
+bool has_barrier(KernelOp kernel);
+
+/// The loops inside the parallel ones, which run in order.
 llvm::SmallVector<ForOp> sequential_loops(KernelOp kernel);
 
-/// The loops of two and more dimensions that may walk them in any order: the parallel one, and those sequential ones of
-/// which the order cannot be seen (order_is_free).
+/// The loops of two and more dimensions that may walk them in any order: the parallel ones, and those sequential ones
+/// of which the order cannot be seen (order_is_free).
 llvm::SmallVector<ForOp> permutable_loops(KernelOp kernel);
 
 /// Whether a sequential loop computes the same, up to rounding, in whichever order it runs: what it carries is added,

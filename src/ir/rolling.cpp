@@ -47,6 +47,7 @@ static std::string obstacle(Operation* op, uint32_t whole) {
   }
   if (!is_wide(op, whole)) return "";
   if (isa<ForOp, YieldOp>(op)) return "a loop carries a value that has it";
+  if (AccessOp access(op); access && access.mask()) return "an access has a mask that has it";
   if (isa<LoadOp, StoreOp, SplatOp, FullOp, BroadcastOp, ExpandDimsOp, TransposeOp, CompositeOp, ReduceOp>(op))
     return "";
   if (isa<arith::ArithDialect, math::MathDialect>(op->getDialect())) return "";
@@ -63,8 +64,8 @@ namespace {
 struct Access {
   Operation* op;
   Operation* at;
-  Value array() const { return isa<LoadOp>(op) ? cast<LoadOp>(op).getArray() : cast<StoreOp>(op).getArray(); }
-  bool stores() const { return isa<StoreOp>(op); }
+  Value array() const { return AccessOp(op).array(); }
+  bool stores() const { return AccessOp(op).writes(); }
 };
 
 /// Finds the least stages of one body, as longest paths over "must come before".
@@ -120,7 +121,7 @@ private:
   SmallVector<Access> accesses(Operation* unit) {
     SmallVector<Access> accesses;
     unit->walk([&](Operation* op) {
-      if (isa<LoadOp, StoreOp>(op)) accesses.push_back({op, unit});
+      if (AccessOp(op)) accesses.push_back({op, unit});
     });
     for (Operation* op : wide_slice(unit, whole_))
       if (isa<LoadOp>(op) && op->getBlock() == block_) accesses.push_back({op, op});
@@ -138,12 +139,10 @@ private:
   // Whether two wide accesses touch, in each iteration of a shared loop, the same elements and no others that the other
   // one touches.
   static bool same_elements(const Access& a, const Access& b) {
-    auto subscripts = [](Operation* op) {
-      return isa<LoadOp>(op) ? subscripts_of(cast<LoadOp>(op)) : subscripts_of(cast<StoreOp>(op));
-    };
-    return llvm::equal(subscripts(a.op), subscripts(b.op), [](const SubscriptUse& x, const SubscriptUse& y) {
-      return x.kind == y.kind && x.operand == y.operand;
-    });
+    return llvm::equal(AccessOp(a.op).subscripts(), AccessOp(b.op).subscripts(),
+                       [](const SubscriptUse& x, const SubscriptUse& y) {
+                         return x.kind == y.kind && x.operand == y.operand && !x.is_gather();
+                       });
   }
 
   // Orders unit j after unit i where an access of i comes first in the source; false where that cannot be.
@@ -194,7 +193,9 @@ private:
 
 static llvm::DenseSet<Value> stored_arrays(KernelOp kernel) {
   llvm::DenseSet<Value> arrays;
-  kernel.walk([&](StoreOp store) { arrays.insert(store.getArray()); });
+  kernel.walk([&](Operation* op) {
+    if (AccessOp access(op); access && access.writes()) arrays.insert(access.array());
+  });
   return arrays;
 }
 

@@ -35,19 +35,44 @@ class YieldOp;
 namespace tilewright {
 
 /// What one subscript of a load or a store is; see tile.load.
-enum class Subscript : int32_t { Whole, Tile, Scalar, Block };
+enum class Subscript : int32_t { Whole, Tile, Scalar, Block, Gather, GatherWith };
 
 /// One subscript with its operand and the dimension of the block it gives.
 struct SubscriptUse {
   Subscript kind;
   mlir::Value operand;    // none for Whole
-  int block_dim = -1;     // dimension of the loaded or stored value; -1 for Scalar
-  mlir::Value valid = {}; // number of lanes that exist along block_dim; none: all
+  int block_dim = -1;     // dimension of the loaded or stored value, the first one of a gather; -1 for Scalar
+  mlir::Value valid = {}; // number of lanes that exist along block_dim; none: all. Not of a gather
+  int block_rank = 1;     // of a gather: how many dimensions of the value are its tensor's
+  bool is_gather() const { return kind == Subscript::Gather || kind == Subscript::GatherWith; }
 };
 
-/// The subscripts of an access in order, one per dimension of its array. Works on LoadOp and StoreOp.
+/// The subscripts of an access in order, one per dimension of its array.
 llvm::SmallVector<SubscriptUse> subscripts_of(LoadOp load);
 llvm::SmallVector<SubscriptUse> subscripts_of(StoreOp store);
+llvm::SmallVector<SubscriptUse> subscripts_of(AtomicOp atomic);
+llvm::SmallVector<SubscriptUse> subscripts_of(AtomicCasOp atomic);
+
+/// A load, store or atomic access, whichever it is.
+class AccessOp {
+public:
+  /// Null where `op` is none of them.
+  explicit AccessOp(mlir::Operation* op);
+  explicit operator bool() const { return op_ != nullptr; }
+  mlir::Operation* operation() const { return op_; }
+  mlir::Value array() const;
+  ArrayType array_type() const { return mlir::cast<ArrayType>(array().getType()); }
+  /// The type of the block that is loaded, stored or exchanged.
+  mlir::Type block() const;
+  llvm::SmallVector<SubscriptUse> subscripts() const;
+  mlir::Value mask() const; // null: none
+  mlir::OperandRange indices() const;
+  bool reads() const { return !mlir::isa<StoreOp>(op_); }
+  bool writes() const { return !mlir::isa<LoadOp>(op_); }
+
+private:
+  mlir::Operation* op_;
+};
 
 /// The dimensions of a device value: named by the encoding, or the static shape. Empty for a scalar.
 llvm::SmallVector<Dim> dims_of(mlir::Type type);

@@ -33,7 +33,8 @@ static ParseResult parseValid(OpAsmParser& parser, UnresolvedOperands& valid, De
 
 static void printValid(OpAsmPrinter& printer, Operation*, OperandRange valid, DenseI32ArrayAttr dims, Type type) {
   if (valid.empty()) return;
-  int64_t rank = cast<RankedTensorType>(type).getRank();
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  int64_t rank = tensor ? tensor.getRank() : valid.size(); // of a scalar: all there are
   printer << "valid [";
   for (int32_t dim = 0, next = 0; dim < rank; ++dim) {
     if (dim > 0) printer << ", ";
@@ -318,6 +319,34 @@ LogicalResult TransposeOp::verify() {
   return success();
 }
 
+LogicalResult ReshapeOp::verify() {
+  Dim before(1), after(1);
+  for (const Dim& dim : dims_of(getSource())) before = before * dim;
+  for (const Dim& dim : dims_of(getResult())) after = after * dim;
+  // Whole dimensions are names for lengths that only the kernel knows.
+  auto has_names = [](const Dim& dim) {
+    return llvm::any_of(dim.monomials(), [](const Monomial& monomial) {
+      return llvm::any_of(monomial.symbols, [](Symbol symbol) { return symbol.kind != Symbol::Kind::Block; });
+    });
+  };
+  if (before != after && !has_names(before) && !has_names(after))
+    return emitOpError("has a source of ") << before.str() << " elements and a result of " << after.str();
+  if (element_type(getSource().getType()) != element_type(getType())) return emitOpError("changes the element type");
+  return success();
+}
+
+LogicalResult TakeOp::verify() {
+  SmallVector<Dim> source = dims_of(getSource()), indices = dims_of(getIndices()), result = dims_of(getResult());
+  if (!element_type(getIndices().getType()).isIntOrIndex()) return emitOpError("has indices that are no integers");
+  if (element_type(getSource().getType()) != element_type(getType())) return emitOpError("changes the element type");
+  if (result != indices || source.size() != result.size() || getDim() >= source.size())
+    return emitOpError("needs indices of its result's dimensions, and of its source's rank");
+  for (size_t dim = 0; dim < source.size(); ++dim)
+    if (dim != getDim() && source[dim] != result[dim])
+      return emitOpError("changes dimension ") << dim << ", which is not the one it takes along";
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // Computation
 //===----------------------------------------------------------------------===//
@@ -339,6 +368,142 @@ LogicalResult ReduceOp::verify() {
   if (isa<FloatType>(element_type(getType())) && (getKind() == Reduction::And || getKind() == Reduction::Or))
     return emitOpError("combines floating-point values with and/or");
   return success();
+}
+
+//===----------------------------------------------------------------------===//
+// tile.combine and tile.scan
+//===----------------------------------------------------------------------===//
+
+YieldOp CombineOp::yield() { return cast<YieldOp>(block().getTerminator()); }
+YieldOp ScanOp::yield() { return cast<YieldOp>(block().getTerminator()); }
+
+// Sources have one shape, and the combiner works on the scalars of two of their lanes.
+template <typename Op> static LogicalResult verify_combiner(Op op) {
+  if (op.getSources().empty()) return op.emitOpError("needs a source");
+  SmallVector<Dim> dims = dims_of(op.getSources()[0]);
+  SmallVector<Type> elements;
+  for (Value source : op.getSources()) {
+    if (dims_of(source) != dims) return op.emitOpError("has sources of different dimensions");
+    elements.push_back(element_type(source.getType()));
+  }
+  if (op.getDim() >= dims.size()) return op.emitOpError("has no dimension ") << op.getDim();
+  SmallVector<Type> pairs(elements);
+  llvm::append_range(pairs, elements);
+  if (op.block().getArgumentTypes() != TypeRange(pairs))
+    return op.emitOpError("needs a combiner of the elements on the left, then of those on the right");
+  auto yield = dyn_cast<YieldOp>(op.block().getTerminator());
+  if (!yield || yield.getValues().getTypes() != TypeRange(elements))
+    return op.emitOpError("needs a combiner that yields one scalar per source");
+  for (Operation& inner : op.block().without_terminator())
+    if (!isMemoryEffectFree(&inner) || inner.getNumRegions() > 0 ||
+        llvm::any_of(inner.getResultTypes(), llvm::IsaPred<RankedTensorType>))
+      return inner.emitOpError("cannot stand in a combiner, which computes scalars and has no effect");
+  return success();
+}
+
+LogicalResult CombineOp::verify() {
+  if (failed(verify_combiner(*this))) return failure();
+  if (getOther().size() != getSources().size() || getNumResults() != getSources().size())
+    return emitOpError("needs one value for no lanes and one result per source");
+  SmallVector<Dim> dims = dims_of(getSources()[0]);
+  dims.erase(dims.begin() + getDim());
+  for (auto [source, other, result] : llvm::zip(getSources(), getOther(), getResults()))
+    if (dims_of(result) != dims || element_type(result.getType()) != element_type(source.getType()) ||
+        other.getType() != element_type(source.getType()))
+      return emitOpError("result is not its source without the combined dimension");
+  return success();
+}
+
+LogicalResult ScanOp::verify() {
+  if (failed(verify_combiner(*this))) return failure();
+  if (getNumResults() != getSources().size()) return emitOpError("needs one result per source");
+  for (auto [source, result] : llvm::zip(getSources(), getResults()))
+    if (source.getType() != result.getType()) return emitOpError("result is not of its source's type");
+  return success();
+}
+
+static ParseResult parse_list(OpAsmParser& parser, SmallVectorImpl<OpAsmParser::UnresolvedOperand>& operands) {
+  return parser.parseOperandList(operands, AsmParser::Delimiter::Paren);
+}
+
+static ParseResult parse_valid(OpAsmParser& parser, SmallVectorImpl<OpAsmParser::UnresolvedOperand>& valid) {
+  if (failed(parser.parseOptionalKeyword("valid"))) return success();
+  return parser.parseOperand(valid.emplace_back());
+}
+
+static ParseResult parse_dim(OpAsmParser& parser, StringAttr name, OperationState& result) {
+  int64_t dim = 0;
+  if (parser.parseKeyword("dim") || parser.parseInteger(dim)) return failure();
+  result.addAttribute(name, parser.getBuilder().getI64IntegerAttr(dim));
+  return success();
+}
+
+static ParseResult parse_block(OpAsmParser& parser, OperationState& result) {
+  Region* region = result.addRegion();
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseRegion(*region)) return failure();
+  if (region->empty()) return parser.emitError(loc, "expected a combiner");
+  return success();
+}
+
+ParseResult CombineOp::parse(OpAsmParser& parser, OperationState& result) {
+  SmallVector<OpAsmParser::UnresolvedOperand> sources, other, valid;
+  SmallVector<Type> types, elements;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parse_list(parser, sources) || parser.parseKeyword("other") || parse_list(parser, other) ||
+      parse_valid(parser, valid) || parse_dim(parser, getDimAttrName(result.name), result) ||
+      parser.parseOptionalAttrDictWithKeyword(result.attributes) || parse_block(parser, result) ||
+      parser.parseColon() || parser.parseLParen() || parser.parseTypeList(types) || parser.parseRParen() ||
+      parser.parseArrow() || parser.parseLParen() || parser.parseTypeList(result.types) || parser.parseRParen())
+    return failure();
+  for (Type type : types) elements.push_back(element_type(type));
+  result.addAttribute(getOperandSegmentSizesAttrName(result.name),
+                      parser.getBuilder().getDenseI32ArrayAttr({static_cast<int32_t>(sources.size()),
+                                                                static_cast<int32_t>(other.size()),
+                                                                static_cast<int32_t>(valid.size())}));
+  return failure(parser.resolveOperands(sources, types, loc, result.operands) ||
+                 parser.resolveOperands(other, elements, loc, result.operands) ||
+                 parser.resolveOperands(valid, parser.getBuilder().getIndexType(), result.operands));
+}
+
+void CombineOp::print(OpAsmPrinter& printer) {
+  printer << " (" << getSources() << ") other(" << getOther() << ")";
+  if (getValid()) printer << " valid " << getValid();
+  printer << " dim " << getDim();
+  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(), {getDimAttrName(), getOperandSegmentSizesAttrName()});
+  printer << " ";
+  printer.printRegion(getCombiner());
+  printer << " : (" << getSources().getTypes() << ") -> (" << getResultTypes() << ")";
+}
+
+ParseResult ScanOp::parse(OpAsmParser& parser, OperationState& result) {
+  SmallVector<OpAsmParser::UnresolvedOperand> sources, valid;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parse_list(parser, sources) || parse_valid(parser, valid) ||
+      parse_dim(parser, getDimAttrName(result.name), result))
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("reverse")))
+    result.addAttribute(getReverseAttrName(result.name), parser.getBuilder().getUnitAttr());
+  if (parser.parseOptionalAttrDictWithKeyword(result.attributes) || parse_block(parser, result) ||
+      parser.parseColonTypeList(result.types))
+    return failure();
+  result.addAttribute(getOperandSegmentSizesAttrName(result.name),
+                      parser.getBuilder().getDenseI32ArrayAttr(
+                          {static_cast<int32_t>(sources.size()), static_cast<int32_t>(valid.size())}));
+  return failure(parser.resolveOperands(sources, result.types, loc, result.operands) ||
+                 parser.resolveOperands(valid, parser.getBuilder().getIndexType(), result.operands));
+}
+
+void ScanOp::print(OpAsmPrinter& printer) {
+  printer << " (" << getSources() << ")";
+  if (getValid()) printer << " valid " << getValid();
+  printer << " dim " << getDim();
+  if (getReverse()) printer << " reverse";
+  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(),
+                                           {getDimAttrName(), getReverseAttrName(), getOperandSegmentSizesAttrName()});
+  printer << " ";
+  printer.printRegion(getCombiner());
+  printer << " : " << getResultTypes();
 }
 
 LogicalResult DotOp::verify() {

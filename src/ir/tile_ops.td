@@ -70,11 +70,14 @@ def Tile_ProgramOp : Tile_UnitOp<"program"> {
   let summary = "one SPMD program: what one config makes of a kernel";
   let description = [{
     Arguments are the kernel's own, then one array per allocation of the host part. `programs` is the number of
-    programs of a launch; without it there is one per worker (a persistent program). Level: program IR.
+    programs of a launch; without it there is one per worker (a persistent program). `phases` counts the programs of
+    each phase, in order of their ids: all programs of a phase end before one of the next begins. `grid` gives the
+    programs along each axis, where `tile.program_id` has several. Level: program IR.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type,
                        OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs,
-                       OptionalAttr<I64Attr>:$programs);
+                       OptionalAttr<I64Attr>:$programs, OptionalAttr<DenseI64ArrayAttr>:$phases,
+                       OptionalAttr<DenseI64ArrayAttr>:$grid);
   let hasRegionVerifier = 1;
 }
 
@@ -112,6 +115,12 @@ def Tile_CheckOp : Tile_Op<"check", [MemoryEffects<[MemWrite]>]> {
   }];
   let arguments = (ins I1:$condition, StrAttr:$message, Variadic<Index>:$values);
   let assemblyFormat = "$condition `,` $message (`(` $values^ `)`)? attr-dict";
+}
+
+def Tile_BarrierOp : Tile_Op<"barrier", [MemoryEffects<[MemWrite]>]> {
+  let summary = "stands between two outermost loops: all of the first ends before the second begins";
+  let description = "Host part only. Level: tile IR.";
+  let assemblyFormat = "attr-dict";
 }
 
 //===----------------------------------------------------------------------===//
@@ -152,8 +161,9 @@ def Tile_ForOp : Tile_Op<"for", [
   }];
 }
 
-def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator, ReturnLike, ParentOneOf<["ForOp"]>]> {
-  let summary = "ends an iteration with the values it carries on";
+def Tile_YieldOp : Tile_Op<"yield", [
+    Pure, Terminator, ReturnLike, ParentOneOf<["ForOp", "CombineOp", "ScanOp"]>]> {
+  let summary = "ends an iteration with the values it carries on, or a combiner with what it makes of two";
   let arguments = (ins Variadic<Tile_Value>:$values);
   let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
 }
@@ -178,6 +188,24 @@ def Tile_IndexOp : Tile_Op<"index", [Pure]> {
   let assemblyFormat = "$tile attr-dict `:` type($tile) `->` type($result)";
 }
 
+def Tile_ShiftOp : Tile_Op<"shift", [Pure, AllTypesMatch<["tile", "result"]>]> {
+  let summary = "a tile moved by some elements";
+  let description = "As many lanes exist as of the tile it is made from. Level: tile IR.";
+  let arguments = (ins Tile_Tile:$tile, Index:$by);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = "$tile `by` $by attr-dict `:` type($tile)";
+}
+
+def Tile_SliceOp : Tile_Op<"slice", [Pure]> {
+  let summary = "a range of a dimension as a tile: what begin : begin + n is in a subscript";
+  let description = [{
+    Its extent is the type's. All of its lanes exist, or where `end` is given, those before it. Level: tile IR.
+  }];
+  let arguments = (ins Index:$begin, Optional<Index>:$end);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = "$begin (`to` $end^)? attr-dict `:` type($result)";
+}
+
 //===----------------------------------------------------------------------===//
 // Memory
 //===----------------------------------------------------------------------===//
@@ -199,24 +227,82 @@ def Tile_LoadOp : Tile_AccessOp<"load"> {
     | `%t` | tile | a tile | the tile's extent; 1 where the array's size is 1 | tile IR |
     | `at %i` | scalar | index | none: the dimension is dropped | both |
     | `%i : 64` | block | index, the first element | the static size | program IR |
+    | `gather %i` | gather | a tensor of integers, the elements | the tensor's dimensions | both |
+    | `with %i` | the same | likewise | none of its own: goes lane by lane with the gather before it | both |
 
     `valid [%n, _]` gives, for each dimension of the result, how many of its lanes exist; `_` says that all do. Lanes
     that do not exist are not read, and their value is unspecified. In tile IR the tiles say it. A load without
-    dimensions gives a scalar.
+    dimensions gives a scalar. Lanes where `mask` is false are not read either; they exist, and are 0.
+
+    `access` says how memory is reached and `eviction` what the cache shall do; without them the backend decides.
   }];
   let arguments = (ins Arg<Tile_Array, "", [MemRead]>:$array, Variadic<AnyType>:$indices, Variadic<Index>:$valid,
-                       DenseI32ArrayAttr:$subscripts, DenseI32ArrayAttr:$valid_dims);
+                       Optional<AnyType>:$mask, DenseI32ArrayAttr:$subscripts, DenseI32ArrayAttr:$valid_dims,
+                       OptionalAttr<Tile_AccessAttr>:$access, OptionalAttr<Tile_EvictionAttr>:$eviction);
   let results = (outs Tile_Value:$result);
+  let builders = [OpBuilder<(ins "::mlir::Type":$type, "::mlir::Value":$array, "::mlir::ValueRange":$indices,
+                                 "::mlir::ValueRange":$valid, "::llvm::ArrayRef<int32_t>":$subscripts,
+                                 "::llvm::ArrayRef<int32_t>":$valid_dims), [{
+    build($_builder, $_state, type, array, indices, valid, ::mlir::Value(), subscripts, valid_dims, AccessAttr(),
+          EvictionAttr());
+  }]>];
 }
 
 def Tile_StoreOp : Tile_AccessOp<"store"> {
   let summary = "writes a block of a tensor in memory";
   let description = [{
-    Subscripts and `valid` as in `tile.load`. The value has exactly the block's shape and the array's element type.
-    Lanes that do not exist are not written.
+    Subscripts, `valid`, `mask` and hints as in `tile.load`. The value has exactly the block's shape and the array's
+    element type. Lanes that do not exist, or where the mask is false, are not written. Where a gather names one element
+    twice, the element gets one of the lanes.
   }];
   let arguments = (ins Tile_Value:$value, Arg<Tile_Array, "", [MemWrite]>:$array, Variadic<AnyType>:$indices,
-                       Variadic<Index>:$valid, DenseI32ArrayAttr:$subscripts, DenseI32ArrayAttr:$valid_dims);
+                       Variadic<Index>:$valid, Optional<AnyType>:$mask, DenseI32ArrayAttr:$subscripts,
+                       DenseI32ArrayAttr:$valid_dims, OptionalAttr<Tile_AccessAttr>:$access,
+                       OptionalAttr<Tile_EvictionAttr>:$eviction);
+  let builders = [OpBuilder<(ins "::mlir::Value":$value, "::mlir::Value":$array, "::mlir::ValueRange":$indices,
+                                 "::mlir::ValueRange":$valid, "::llvm::ArrayRef<int32_t>":$subscripts,
+                                 "::llvm::ArrayRef<int32_t>":$valid_dims), [{
+    build($_builder, $_state, value, array, indices, valid, ::mlir::Value(), subscripts, valid_dims, AccessAttr(),
+          EvictionAttr());
+  }]>];
+}
+
+def Tile_AtomicOp : Tile_AccessOp<"atomic"> {
+  let summary = "changes elements of a tensor in memory, each at once, and gives what they were";
+  let description = [{
+    Subscripts, `valid` and `mask` as in `tile.load`; `value` has the block's shape and the array's element type. `max`
+    and `min` give the number where one of the two is NaN. Lanes that are not accessed give 0. Level: both.
+  }];
+  let arguments = (ins Tile_AtomicKindAttr:$kind, Tile_Value:$value,
+                       Arg<Tile_Array, "", [MemRead, MemWrite]>:$array, Variadic<AnyType>:$indices,
+                       Variadic<Index>:$valid, Optional<AnyType>:$mask, DenseI32ArrayAttr:$subscripts,
+                       DenseI32ArrayAttr:$valid_dims, Tile_MemoryOrderAttr:$order,
+                       OptionalAttr<Tile_AccessAttr>:$access);
+  let results = (outs Tile_Value:$result);
+}
+
+def Tile_AtomicCasOp : Tile_AccessOp<"atomic_cas"> {
+  let summary = "writes elements that have an expected value, each at once, and gives what they were";
+  let description = "As `tile.atomic`; `expected` is compared bit by bit. Level: both.";
+  let arguments = (ins Tile_Value:$expected, Tile_Value:$value,
+                       Arg<Tile_Array, "", [MemRead, MemWrite]>:$array, Variadic<AnyType>:$indices,
+                       Variadic<Index>:$valid, Optional<AnyType>:$mask, DenseI32ArrayAttr:$subscripts,
+                       DenseI32ArrayAttr:$valid_dims, Tile_MemoryOrderAttr:$order);
+  let results = (outs Tile_Value:$result);
+}
+
+def Tile_PrintOp : Tile_Op<"print", [MemoryEffects<[MemWrite]>, AttrSizedOperandSegments]> {
+  let summary = "prints a text and values from the device";
+  let description = [{
+    One line for each lane that exists: the text, the program's id, the lane's indices and its number. In program IR
+    `valid` says which lanes exist. In the loops stage the value is one lane, f64, i64 or i1, and `valid` are the
+    program's id and the lane's indices. Level: both.
+  }];
+  let arguments = (ins StrAttr:$text, Optional<Tile_Value>:$value, Variadic<Index>:$valid,
+                       DefaultValuedAttr<DenseI32ArrayAttr, "{}">:$valid_dims);
+  let assemblyFormat = [{
+    $text ($value^ `:` type($value) custom<Valid>($valid, $valid_dims, ref(type($value))))? attr-dict
+  }];
 }
 
 //===----------------------------------------------------------------------===//
@@ -284,6 +370,33 @@ def Tile_TransposeOp : Tile_Op<"transpose", [Pure]> {
   let hasVerifier = 1;
 }
 
+def Tile_ReshapeOp : Tile_Op<"reshape", [Pure]> {
+  let summary = "the same elements, in row-major order, under other dimensions";
+  let description = [{
+    Operand and result have as many elements. Dimensions that merge or split exist whole; others keep their lanes.
+    Level: both.
+  }];
+  let arguments = (ins AnyRankedTensor:$source);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_TakeOp : Tile_Op<"take", [Pure]> {
+  let summary = "elements of a value, chosen along one dimension by their indices";
+  let description = [{
+    `result[..., i, ...] = source[..., indices[..., i, ...], ...]`, the index standing in place of dimension `dim`.
+    `indices` has the result's dimensions; the other dimensions are the source's. An index beyond the source gives an
+    unspecified number. Level: both.
+  }];
+  let arguments = (ins AnyRankedTensor:$source, AnyRankedTensor:$indices, I64Attr:$dim);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = [{
+    $source `,` $indices `dim` $dim attr-dict `:` type($source) `,` type($indices) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
 //===----------------------------------------------------------------------===//
 // Computation
 //===----------------------------------------------------------------------===//
@@ -292,11 +405,12 @@ def Tile_CompositeOp : Tile_Op<"composite", [Pure, SameOperandsAndResultType]> {
   let summary = "a pointwise function of PyTorch that backends may have an own way for";
   let description = [{
     `sigmoid(x) = 1 / (1 + exp(-x))`, `silu(x) = x * sigmoid(x)`, `gelu(x) = x / 2 * (1 + erf(x / sqrt(2)))`,
-    `gelu_tanh(x) = x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3)))`, `softplus(x) = log(1 + exp(x))`.
-    Level: both.
+    `gelu_tanh(x) = x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3)))`, `softplus(x) = log(1 + exp(x))`,
+    `erfc(x) = 1 - erf(x)`, `erfinv` the inverse of erf, `lgamma` the logarithm of the gamma function's magnitude.
+    Level: both; the CPU backend's loops stage has it on vectors too, for functions that the runtime table computes.
   }];
-  let arguments = (ins Tile_CompositeAttr:$function, Tile_Value:$operand);
-  let results = (outs Tile_Value:$result);
+  let arguments = (ins Tile_CompositeAttr:$function, AnyTypeOf<[Tile_Value, VectorOf<[AnyFloat]>]>:$operand);
+  let results = (outs AnyTypeOf<[Tile_Value, VectorOf<[AnyFloat]>]>:$result);
   let assemblyFormat = "$function $operand attr-dict `:` type($operand)";
 }
 
@@ -316,6 +430,47 @@ def Tile_ReduceOp : Tile_Op<"reduce", [Pure]> {
     custom<Valid>($valid, $valid_dims, ref(type($source)))
   }];
   let hasVerifier = 1;
+}
+
+class Tile_CombinerOp<string mnemonic> : Tile_Op<mnemonic, [Pure, SingleBlock, AttrSizedOperandSegments]> {
+  let regions = (region SizedRegion<1>:$combiner);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::Block &block() { return getCombiner().front(); }
+    ::tilewright::YieldOp yield();
+  }];
+}
+
+def Tile_CombineOp : Tile_CombinerOp<"combine"> {
+  let summary = "combines the lanes of one dimension, of one or several values at once, by a function of the user's";
+  let description = [{
+    The combiner takes the scalars of all values on the left, then those on the right, and yields as many; it is
+    associative and commutative. Lanes that do not exist take no part; over no lanes the results are `other`. The
+    dimension disappears. In program IR `valid` is the number of lanes along it. Level: both.
+
+    ```mlir
+    %m, %i = tile.combine (%x, %n) other(%low, %none) dim 1 {
+    ^bb0(%a: f32, %k: i32, %b: f32, %l: i32):
+      ...
+      tile.yield %max, %where : f32, i32
+    } : (tensor<?x64xf32, #tile.dims<[b0, 64]>>, ...) -> (tensor<?xf32, #tile.dims<[b0]>>, ...)
+    ```
+  }];
+  let arguments = (ins Variadic<AnyRankedTensor>:$sources, Variadic<Tile_Scalar>:$other, Optional<Index>:$valid,
+                       I64Attr:$dim);
+  let results = (outs Variadic<Tile_Value>:$results);
+}
+
+def Tile_ScanOp : Tile_CombinerOp<"scan"> {
+  let summary = "the running combination along one dimension, of one or several values at once";
+  let description = [{
+    Lane i of a result combines lanes 0 to i, in order; with `reverse`, those from the last one that exists down to i.
+    The combiner is as in `tile.combine`, but need not be commutative. Lanes that do not exist are passed over. In
+    program IR `valid` is the number of lanes along the dimension. Level: both.
+  }];
+  let arguments = (ins Variadic<AnyRankedTensor>:$sources, Optional<Index>:$valid, I64Attr:$dim, UnitAttr:$reverse);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
 }
 
 def Tile_LaneCountOp : Tile_Op<"lane_count", [Pure]> {
@@ -348,7 +503,8 @@ def Tile_DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
 
 def Tile_ProgramIdOp : Tile_Op<"program_id", [Pure]> {
   let summary = "the number of this program in its launch";
-  let description = "Level: program IR.";
+  let description = "`axis` is for a program with a `grid` of several axes. Level: program IR.";
+  let arguments = (ins DefaultValuedAttr<I64Attr, "0">:$axis);
   let results = (outs Index:$id);
   let assemblyFormat = "attr-dict";
 }

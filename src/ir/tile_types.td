@@ -71,10 +71,31 @@ def Tile_Reduction : Tile_Enum<"Reduction", "the known combiners of a reduction"
   I32EnumAttrCase<"And", 4, "and">, I32EnumAttrCase<"Or", 5, "or">]>;
 def Tile_ReductionAttr : Tile_EnumAttr<Tile_Reduction, "reduction">;
 
+def Tile_AtomicKind : Tile_Enum<"AtomicKind", "what an atomic access does to an element", [
+  I32EnumAttrCase<"Add", 0, "add">, I32EnumAttrCase<"And", 1, "and">, I32EnumAttrCase<"Or", 2, "or">,
+  I32EnumAttrCase<"Xor", 3, "xor">, I32EnumAttrCase<"Max", 4, "max">, I32EnumAttrCase<"Min", 5, "min">,
+  I32EnumAttrCase<"Exchange", 6, "xchg">]>;
+def Tile_AtomicKindAttr : Tile_EnumAttr<Tile_AtomicKind, "atomic">;
+
+def Tile_MemoryOrder : Tile_Enum<"MemoryOrder", "how an atomic access is ordered with others of its thread", [
+  I32EnumAttrCase<"Relaxed", 0, "relaxed">, I32EnumAttrCase<"Acquire", 1, "acquire">,
+  I32EnumAttrCase<"Release", 2, "release">, I32EnumAttrCase<"AcquireRelease", 3, "acq_rel">]>;
+def Tile_MemoryOrderAttr : Tile_EnumAttr<Tile_MemoryOrder, "order">;
+
+def Tile_Access : Tile_Enum<"Access", "how memory is reached", [
+  I32EnumAttrCase<"Pointer", 0, "pointer">, I32EnumAttrCase<"BlockPtr", 1, "block_ptr">,
+  I32EnumAttrCase<"TensorDescriptor", 2, "tensor_descriptor">]>;
+def Tile_AccessAttr : Tile_EnumAttr<Tile_Access, "access">;
+
+def Tile_Eviction : Tile_Enum<"Eviction", "which of the data in a cache leaves it", [
+  I32EnumAttrCase<"First", 0, "first">, I32EnumAttrCase<"Last", 1, "last">]>;
+def Tile_EvictionAttr : Tile_EnumAttr<Tile_Eviction, "eviction">;
+
 def Tile_Composite : Tile_Enum<"Composite", "pointwise functions kept whole until the backend", [
   I32EnumAttrCase<"Sigmoid", 0, "sigmoid">, I32EnumAttrCase<"Silu", 1, "silu">,
   I32EnumAttrCase<"Gelu", 2, "gelu">, I32EnumAttrCase<"GeluTanh", 3, "gelu_tanh">,
-  I32EnumAttrCase<"Softplus", 4, "softplus">]>;
+  I32EnumAttrCase<"Softplus", 4, "softplus">, I32EnumAttrCase<"Erfc", 5, "erfc">,
+  I32EnumAttrCase<"Erfinv", 6, "erfinv">, I32EnumAttrCase<"Lgamma", 7, "lgamma">]>;
 def Tile_CompositeAttr : Tile_EnumAttr<Tile_Composite, "composite">;
 
 //===----------------------------------------------------------------------===//

@@ -41,27 +41,33 @@ static LogicalResult verify_tile_value(Operation* op, Type type) {
 }
 
 static bool is_host_op(Operation* op) {
-  if (isa<ExtentOp, EmptyOp, CheckOp, ReturnOp, ForOp>(op)) return true;
+  if (isa<ExtentOp, EmptyOp, CheckOp, BarrierOp, ReturnOp, ForOp>(op)) return true;
   if (!isa<arith::ArithDialect>(op->getDialect())) return false;
   return llvm::none_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>);
 }
 
 LogicalResult KernelOp::verifyRegions() {
-  ForOp outermost;
+  SmallVector<ForOp> outermost;
+  Operation* barrier = nullptr;
   for (Operation& op : block()) {
     if (!is_host_op(&op)) return op.emitOpError("cannot stand in a kernel's host part");
+    if (isa<BarrierOp>(op)) {
+      if (barrier || outermost.empty()) return op.emitOpError("must stand between two outermost loops");
+      barrier = &op;
+    }
     auto loop = dyn_cast<ForOp>(op);
     if (!loop) continue;
-    if (outermost) return op.emitOpError("is a second outermost loop, which is not supported yet");
     if (!loop.getParallel()) return op.emitOpError("is an outermost loop, so it must be parallel");
-    outermost = loop;
+    outermost.push_back(loop);
+    barrier = nullptr;
   }
-  if (!outermost) return emitOpError("has no tile loop");
+  if (outermost.empty()) return emitOpError("has no tile loop");
+  if (barrier) return barrier->emitOpError("must stand between two outermost loops");
   auto returned = dyn_cast<ReturnOp>(block().getTerminator());
   if (!returned || returned.getArrays().getTypes() != TypeRange(getResultTypes()))
     return emitOpError("must end with a return of its result types");
-  WalkResult result = outermost.getBody().walk([&](Operation* op) -> WalkResult {
-    if (isa<EmptyOp, CheckOp, ReturnOp>(op)) return op->emitOpError("belongs to a kernel's host part");
+  auto verify_device_op = [](Operation* op) -> WalkResult {
+    if (isa<EmptyOp, CheckOp, BarrierOp, ReturnOp>(op)) return op->emitOpError("belongs to a kernel's host part");
     if (isa<IotaOp, ProgramIdOp, WorkerCountOp, MapProgramOp>(op)) return op->emitOpError("belongs to program IR");
     if (auto loop = dyn_cast<ForOp>(op); loop && loop.getParallel())
       return loop.emitOpError("is an inner loop, so it cannot be parallel");
@@ -71,14 +77,16 @@ LogicalResult KernelOp::verifyRegions() {
     for (Type type : types_of(op))
       if (failed(verify_tile_value(op, type))) return failure();
     return verify_pointwise(op);
-  });
-  return failure(result.wasInterrupted());
+  };
+  for (ForOp loop : outermost)
+    if (loop.getBody().walk(verify_device_op).wasInterrupted()) return failure();
+  return success();
 }
 
 LogicalResult ProgramOp::verifyRegions() {
   WalkResult result = getBody().walk([&](Operation* op) -> WalkResult {
-    if (isa<ForOp, YieldOp, ExtentOp, EmptyOp, CheckOp, BeginOp, EndOp, IdOp, CountOp, IndexOp, FullOp, LaneCountOp>(
-            op))
+    if (isa<ForOp, ExtentOp, EmptyOp, CheckOp, BarrierOp, BeginOp, EndOp, IdOp, CountOp, IndexOp, ShiftOp, SliceOp,
+            FullOp, LaneCountOp>(op))
       return op->emitOpError("belongs to tile IR");
     for (Type type : types_of(op)) {
       auto tensor = dyn_cast<RankedTensorType>(type);

@@ -2,6 +2,7 @@
 // no undefined symbol: all it may call is in the RuntimeTable that it is given.
 #pragma once
 
+#include "runtime/device_print.h"
 #include "tilewright/dtype.h"
 
 #include <cstddef>
@@ -34,6 +35,8 @@ enum class RuntimeFunction : int32_t {
   erf,
   erfc,
   cbrt,
+  erfinv,
+  lgamma,
   pow,
   atan2,
   fmod,
@@ -44,7 +47,7 @@ inline constexpr int kBinaryRuntimeFunctions = static_cast<int>(RuntimeFunction:
 
 constexpr bool is_binary(RuntimeFunction function) { return function >= RuntimeFunction::pow; }
 
-// As in <cmath>: "log1p".
+// As in <cmath>: "log1p"; erfinv, which it has not, is PyTorch's name.
 std::string_view name(RuntimeFunction function);
 
 // Function pointers alone, in the order of RuntimeFunction, so that code finds one by runtime_table_offset(). The order
@@ -54,6 +57,7 @@ struct RuntimeTable {
   double (*unary_float64[kUnaryRuntimeFunctions])(double);
   float (*binary_float32[kBinaryRuntimeFunctions])(float, float);
   double (*binary_float64[kBinaryRuntimeFunctions])(double, double);
+  decltype(&print_from_device) print;
 };
 
 // Where in the table the pointer to the function for `dtype` (float32 or float64) is, in bytes.
@@ -67,7 +71,7 @@ constexpr size_t runtime_table_offset(RuntimeFunction function, DType dtype) {
   return (wide ? offsetof(RuntimeTable, unary_float64) : offsetof(RuntimeTable, unary_float32)) + index * sizeof(void*);
 }
 
-// This process's table: the C library's functions.
+// This process's table. Errors are below 1 unit in the last place.
 const RuntimeTable& runtime_table();
 
 // A compiled kernel: runs the programs [program_begin, program_end).

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 namespace tilewright {
 
@@ -16,8 +17,12 @@ struct LaunchPlan {
 
   // Programs to run. For a persistent kernel: the most that have something to do.
   int64_t program_count = 0;
-  // A persistent kernel runs as one program per worker, each of which loops over its share of the tiles.
+  // Where not empty: how many of the programs, in order, make up each phase. A phase begins when the one before has
+  // ended. Not for persistent kernels.
+  std::vector<int64_t> phases;
+  // A persistent kernel runs as so many programs per worker, each of which loops over its share of the tiles.
   bool persistent = false;
+  int programs_per_worker = 1; // of a persistent one
   // Threads to use, of those that num_threads() allows.
   int max_workers = kMaxThreads;
   // Scratch memory for each worker.

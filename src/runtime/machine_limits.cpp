@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -25,32 +26,34 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// The median time of `run`, after one run that does not count: it wakes the threads and lets the clock rise.
-template <class Run> double median_seconds(Run&& run) {
-  run();
+// Billions of operations or bytes a second: the median of some runs, after one that does not count, which wakes the
+// threads and lets the clock rise.
+double median_rate(const LimitWork& work) {
+  work.run();
   double seconds[kRuns];
   for (double& each : seconds) {
     auto start = std::chrono::steady_clock::now();
-    run();
+    work.run();
     each = seconds_since(start);
   }
   std::nth_element(seconds, seconds + kRuns / 2, seconds + kRuns);
-  return seconds[kRuns / 2];
+  return work.amount / seconds[kRuns / 2] * 1e-9;
 }
 
 // About 3 ms a run, in pieces small enough that no thread waits long for the others at the end.
-double fma_gflops(FmaLoop loop) {
+LimitWork fma_work(FmaLoop loop) {
   constexpr int64_t kIterations = 2000;
+  loop(kIterations); // wakes the wide vector units
   auto start = std::chrono::steady_clock::now();
   int64_t piece_operations = loop(kIterations);
   int64_t pieces_per_thread = std::max<int64_t>(1, int64_t(3e-3 / seconds_since(start)));
   int64_t pieces = pieces_per_thread * num_threads();
-  double seconds = median_seconds([&] {
+  auto run = [loop, pieces] {
     parallel_for(pieces, kMaxThreads, [&](int64_t begin, int64_t end, int) {
       for (int64_t i = begin; i < end; ++i) loop(kIterations);
     });
-  });
-  return double(pieces) * double(piece_operations) / seconds * 1e-9;
+  };
+  return {run, double(pieces) * double(piece_operations)};
 }
 
 // Copies a multiple of 64 bytes between aligned blocks.
@@ -98,34 +101,55 @@ Copy fastest_copy() {
 
 #endif
 
-double copy_gbps() {
-  constexpr int64_t kPiece = 256 << 10;
-  // Twice the last cache, so that little of it is found there again, within what can be copied often in short time.
-  int64_t bytes = std::clamp<int64_t>(2 * cpu_info().last_cache_bytes(), 64 << 20, 128 << 20) / kPiece * kPiece;
-  AlignedMemory source(bytes), target(bytes);
-  auto* from = static_cast<char*>(source.data());
-  auto* to = static_cast<char*>(target.data());
-  auto for_each_piece = [&](auto&& work) {
-    parallel_for(bytes / kPiece, kMaxThreads, [&](int64_t begin, int64_t end, int) {
+// Two blocks of memory, of which one is copied to the other.
+class CopiedBlocks {
+public:
+  explicit CopiedBlocks(int64_t bytes) : bytes_(bytes), source_(bytes), target_(bytes) {
+    // Written, since memory that never was is one shared page of zeros.
+    for_each_piece([&](int64_t at) { std::memset(from() + at, 1, kPiece); });
+    copy();
+  }
+
+  static constexpr int64_t kPiece = 256 << 10; // the size is a multiple of it
+
+  void copy() {
+    for_each_piece([&](int64_t at) { copy_(to() + at, from() + at, kPiece); });
+  }
+
+private:
+  char* from() { return static_cast<char*>(source_.data()); }
+  char* to() { return static_cast<char*>(target_.data()); }
+
+  template <class Work> void for_each_piece(Work&& work) {
+    parallel_for(bytes_ / kPiece, kMaxThreads, [&](int64_t begin, int64_t end, int) {
       for (int64_t i = begin; i < end; ++i) work(i * kPiece);
     });
-  };
-  // Written, since memory that never was is one shared page of zeros.
-  for_each_piece([&](int64_t at) { std::memset(from + at, 1, kPiece); });
-  Copy copy = fastest_copy();
-  double seconds = median_seconds([&] { for_each_piece([&](int64_t at) { copy(to + at, from + at, kPiece); }); });
-  return 2 * double(bytes) / seconds * 1e-9;
-}
+  }
+
+  int64_t bytes_;
+  AlignedMemory source_, target_;
+  Copy copy_ = fastest_copy();
+};
 
 } // namespace
 
+LimitWork float32_work() { return fma_work(widest_fma_loops().float32); }
+LimitWork float64_work() { return fma_work(widest_fma_loops().float64); }
+
+LimitWork copy_work() {
+  constexpr int64_t kPiece = CopiedBlocks::kPiece;
+  // Twice the last cache, so that little of it is found there again, within what can be copied often in short time.
+  int64_t bytes = std::clamp<int64_t>(2 * cpu_info().last_cache_bytes(), 64 << 20, 128 << 20) / kPiece * kPiece;
+  auto blocks = std::make_shared<CopiedBlocks>(bytes);
+  return {[blocks] { blocks->copy(); }, 2 * double(bytes)};
+}
+
 MachineLimits measure_machine_limits() {
-  FmaLoops loops = widest_fma_loops();
   MachineLimits limits;
   limits.threads = num_threads();
-  limits.float32_gflops = fma_gflops(loops.float32);
-  limits.float64_gflops = fma_gflops(loops.float64);
-  limits.copy_gbps = copy_gbps();
+  limits.float32_gflops = median_rate(float32_work());
+  limits.float64_gflops = median_rate(float64_work());
+  limits.copy_gbps = median_rate(copy_work());
   return limits;
 }
 

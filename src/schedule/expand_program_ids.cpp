@@ -1,6 +1,10 @@
 #include "schedule/expand_program_ids.h"
 
+#include "support/planted_bug.h"
+
 #include <algorithm>
+#include <functional>
+#include <numeric>
 #include <tuple>
 
 using namespace mlir;
@@ -31,7 +35,8 @@ static std::pair<Value, Value> grouped(Arithmetic& math, Value id, int64_t rows,
   if (group >= rows) return {math.remainder(id, rows), math.divide(id, rows)};
   Value first_row = math.multiply(math.divide(id, group * columns), group);
   Value in_group = math.remainder(id, group * columns);
-  if (rows % group == 0) return {math.add(first_row, math.remainder(in_group, group)), math.divide(in_group, group)};
+  if (rows % group == 0 || planted(PlantedBug::wrong_group_of_rows))
+    return {math.add(first_row, math.remainder(in_group, group)), math.divide(in_group, group)};
   Value rows_left = math.builder.createOrFold<arith::SubIOp>(math.loc, math.number(rows), first_row);
   Value size = math.builder.createOrFold<arith::MinUIOp>(math.loc, rows_left, math.number(group));
   return {math.add(first_row, math.remainder(in_group, size)), math.divide(in_group, size)};
@@ -60,7 +65,28 @@ SmallVector<Value> expand_program_id(OpBuilder& builder, MapProgramOp map) {
   return coordinates;
 }
 
+// Axes of a grid as digits of one number.
+static void flatten_axes(ProgramOp program) {
+  if (!program.getGrid()) return;
+  SmallVector<int64_t> grid(*program.getGrid());
+  SmallVector<ProgramIdOp> ids;
+  program.walk([&](ProgramIdOp id) { ids.push_back(id); });
+  for (ProgramIdOp id : ids) {
+    OpBuilder builder(id);
+    Arithmetic math{builder, id.getLoc()};
+    Value flat = builder.create<ProgramIdOp>(id.getLoc(), builder.getIndexType());
+    const size_t axis = id.getAxis();
+    const int64_t faster = std::accumulate(grid.begin(), grid.begin() + axis, int64_t(1), std::multiplies<>());
+    Value along = faster == 0 ? math.number(0) : math.divide(flat, faster); // none at all: nobody asks
+    if (axis + 1 < grid.size() && grid[axis] > 0) along = math.remainder(along, grid[axis]);
+    id.replaceAllUsesWith(along);
+    id.erase();
+  }
+  program.removeGridAttr();
+}
+
 void expand_program_ids(ProgramOp program) {
+  flatten_axes(program);
   program.walk([](MapProgramOp map) {
     OpBuilder builder(map);
     map.replaceAllUsesWith(ValueRange(expand_program_id(builder, map)));

@@ -11,6 +11,7 @@ namespace tilewright {
 /// The coordinates of one map_program, made where `builder` stands; numbers where its id is one.
 llvm::SmallVector<mlir::Value> expand_program_id(mlir::OpBuilder& builder, MapProgramOp map);
 
+/// Also of programs along several axes, which become flat: axis 0 runs fastest.
 void expand_program_ids(ProgramOp program);
 
 } // namespace tilewright

@@ -76,7 +76,9 @@ static std::optional<int64_t> largest(Value atom) {
   if (auto map = dyn_cast_or_null<MapProgramOp>(op))
     return std::max<int64_t>(map.getCounts()[cast<OpResult>(atom).getResultNumber()] - 1, 0);
   if (isa_and_nonnull<ProgramIdOp>(op)) {
-    std::optional<uint64_t> programs = op->getParentOfType<ProgramOp>().getPrograms();
+    auto program = op->getParentOfType<ProgramOp>();
+    if (program.getGrid()) return std::max<int64_t>((*program.getGrid())[cast<ProgramIdOp>(op).getAxis()] - 1, 0);
+    std::optional<uint64_t> programs = program.getPrograms();
     return programs ? std::max<int64_t>(static_cast<int64_t>(*programs) - 1, 0) : INT64_MAX;
   }
   return std::nullopt;

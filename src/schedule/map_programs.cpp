@@ -1,6 +1,12 @@
 #include "schedule/map_programs.h"
 
+#include "ir/programs_per_worker.h"
+#include "support/planted_bug.h"
+
 #include "llvm/ADT/StringSwitch.h"
+
+#include <functional>
+#include <numeric>
 
 using namespace mlir;
 
@@ -9,12 +15,85 @@ namespace tilewright {
 std::optional<PidType> pid_type_from_name(StringRef name) {
   return llvm::StringSwitch<std::optional<PidType>>(name)
       .Case("flat", PidType::Flat)
+      .Case("xyz", PidType::Xyz)
       .Case("persistent_blocked", PidType::PersistentBlocked)
+      .Case("persistent_interleaved", PidType::PersistentInterleaved)
       .Default(std::nullopt);
 }
 
-// Worker p of w walks the tiles from floor(p * tiles / w) to floor((p + 1) * tiles / w).
-static void make_persistent(ProgramOp program, int64_t tiles) {
+//===----------------------------------------------------------------------===//
+// Axes
+//===----------------------------------------------------------------------===//
+
+static LogicalResult use_axes(ProgramOp program) {
+  SmallVector<MapProgramOp> maps;
+  program.walk([&](MapProgramOp map) { maps.push_back(map); });
+  if (maps.empty()) return success();
+  if (maps.size() > 1 || !maps[0].getId().getDefiningOp<ProgramIdOp>() || !maps[0].getId().hasOneUse())
+    return program.emitError("has programs of several loops, which cannot be numbered along axes");
+  MapProgramOp map = maps[0];
+  auto id = map.getId().getDefiningOp<ProgramIdOp>();
+  OpBuilder builder(map);
+  const Location loc = map.getLoc();
+  ArrayRef<int64_t> counts = map.getCounts();
+  auto along = [&](int64_t axis) -> Value { return builder.create<ProgramIdOp>(loc, builder.getIndexType(), axis); };
+  SmallVector<int64_t> grid{counts.back(), counts[counts.size() - 2]};
+  SmallVector<Value> coordinates{along(1), along(0)};
+  ArrayRef<int64_t> others = counts.drop_back(2);
+  if (others.size() == 1) coordinates.insert(coordinates.begin(), along(2));
+  if (others.size() > 1) {
+    SmallVector<Type> types(others.size(), builder.getIndexType());
+    auto outer = builder.create<MapProgramOp>(loc, types, along(2), others);
+    coordinates.insert(coordinates.begin(), outer.getCoordinates().begin(), outer.getCoordinates().end());
+  }
+  if (!others.empty()) grid.push_back(std::accumulate(others.begin(), others.end(), int64_t(1), std::multiplies<>()));
+  program.setGrid(grid);
+  map.replaceAllUsesWith(coordinates);
+  map.erase();
+  id.erase();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Persistent programs
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// The loop of a persistent program, and the number of the tile that it is at.
+struct TileLoop {
+  scf::ForOp loop;
+  Value tile;
+};
+
+} // namespace
+
+// Program p of w walks the tiles from floor(p * tiles / w) to floor((p + 1) * tiles / w).
+static TileLoop walk_range(OpBuilder& builder, Location loc, Value program, Value programs, Value tiles, Value one) {
+  Value next = builder.create<arith::AddIOp>(loc, program, one);
+  auto first_tile = [&](Value number) {
+    return builder.create<arith::DivUIOp>(loc, builder.create<arith::MulIOp>(loc, number, tiles), programs);
+  };
+  Value begin = first_tile(program), end = first_tile(next);
+  auto loop = builder.create<scf::ForOp>(loc, begin, end, one);
+  return {loop, loop.getInductionVar()};
+}
+
+// Program p of w walks the tiles p + i * w, for i below ceil((tiles - p) / w). The loop counts i, for a loop of a
+// constant step is easier to reason about.
+static TileLoop walk_in_turns(OpBuilder& builder, Location loc, Value program, Value programs, Value tiles, Value one) {
+  Value zero = builder.create<arith::ConstantIndexOp>(loc, 0);
+  Value others = builder.create<arith::SubIOp>(loc, programs, one);
+  Value padded = builder.create<arith::AddIOp>(loc, tiles, others);
+  Value left = builder.create<arith::SubIOp>(loc, padded, program); // not negative: p < w
+  Value turns = builder.create<arith::DivUIOp>(loc, left, programs);
+  auto loop = builder.create<scf::ForOp>(loc, zero, turns, one);
+  OpBuilder inside = OpBuilder::atBlockBegin(loop.getBody());
+  Value past = inside.create<arith::MulIOp>(loc, loop.getInductionVar(), programs);
+  return {loop, inside.create<arith::AddIOp>(loc, past, program)};
+}
+
+static void make_persistent(ProgramOp program, int64_t tiles, PidType type) {
   Block& block = program.block();
   SmallVector<ProgramIdOp> ids(block.getOps<ProgramIdOp>());
   SmallVector<Operation*> body = llvm::map_to_vector(block.without_terminator(), [](Operation& op) { return &op; });
@@ -22,31 +101,35 @@ static void make_persistent(ProgramOp program, int64_t tiles) {
 
   OpBuilder builder = OpBuilder::atBlockBegin(&block);
   Value one = builder.create<arith::ConstantIndexOp>(loc, 1);
+  if (planted(PlantedBug::skipped_last_tile)) tiles -= tiles > 1;
   Value count = builder.create<arith::ConstantIndexOp>(loc, tiles);
-  Value workers = builder.create<WorkerCountOp>(loc, builder.getIndexType());
-  Value worker = builder.create<ProgramIdOp>(loc, builder.getIndexType());
-  Value next_worker = builder.create<arith::AddIOp>(loc, worker, one);
-  auto first_tile = [&](Value number) {
-    return builder.create<arith::DivUIOp>(loc, builder.create<arith::MulIOp>(loc, number, count), workers);
-  };
-  Value begin = first_tile(worker), end = first_tile(next_worker);
-  auto loop = builder.create<scf::ForOp>(loc, begin, end, one);
+  Value programs = builder.create<WorkerCountOp>(loc, builder.getIndexType());
+  Value number = builder.create<ProgramIdOp>(loc, builder.getIndexType());
+  auto walk = type == PidType::PersistentInterleaved ? walk_in_turns : walk_range;
+  auto [loop, tile] = walk(builder, loc, number, programs, count, one);
   Operation* yield = loop.getBody()->getTerminator();
   for (Operation* op : body) op->moveBefore(yield);
   for (ProgramIdOp id : ids) {
-    id.replaceAllUsesWith(loop.getInductionVar());
+    id.replaceAllUsesWith(tile);
     id.erase();
   }
   program.removeProgramsAttr();
 }
 
-LogicalResult map_programs(ProgramOp program, PidType type, int64_t group) {
+LogicalResult map_programs(ProgramOp program, const ProgramMapping& mapping) {
   std::optional<uint64_t> tiles = program.getPrograms();
   if (!tiles) return program.emitError("is mapped already: it has one program per worker");
-  if (group < 1) return program.emitError() << "cannot have a group of " << group;
-  for (auto map : program.block().getOps<MapProgramOp>())
-    if (map.getCounts().size() > 1) map.setGroup(group);
-  if (type == PidType::PersistentBlocked) make_persistent(program, static_cast<int64_t>(*tiles));
+  if (mapping.group < 1) return program.emitError() << "cannot have a group of " << mapping.group;
+  if (mapping.programs_per_worker < 1)
+    return program.emitError() << "cannot have " << mapping.programs_per_worker << " programs for each worker";
+  if (mapping.type == PidType::Xyz) return use_axes(program);
+  program.walk([&](MapProgramOp map) {
+    if (map.getCounts().size() > 1) map.setGroup(mapping.group);
+  });
+  if (mapping.type == PidType::Flat) return success();
+  if (program.getPhases()) return program.emitError("has a barrier, so its programs cannot be persistent");
+  make_persistent(program, static_cast<int64_t>(*tiles), mapping.type);
+  set_programs_per_worker(program, mapping.programs_per_worker);
   return success();
 }
 

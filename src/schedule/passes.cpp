@@ -1,8 +1,10 @@
 #include "schedule/passes.h"
 
+#include "schedule/choose_accesses.h"
 #include "schedule/count_lanes.h"
 #include "schedule/cut_blocks.h"
 #include "schedule/expand_program_ids.h"
+#include "schedule/flatten_loops.h"
 #include "schedule/lower_tiles.h"
 #include "schedule/map_programs.h"
 #include "schedule/order_loops.h"
@@ -42,6 +44,13 @@ FailureOr<std::vector<int64_t>> parse_numbers(StringRef text, char separator) {
   for (StringRef part : parts)
     if (part.getAsInteger(10, numbers.emplace_back())) return failure();
   return numbers;
+}
+
+// Lists of bool are no lists of options.
+std::vector<bool> truth_values(ArrayRef<int64_t> numbers) {
+  std::vector<bool> values;
+  for (int64_t number : numbers) values.push_back(number != 0);
+  return values;
 }
 
 struct PinSizes : UnitPass<PinSizes, KernelOp> {
@@ -109,6 +118,39 @@ struct OrderLoops : UnitPass<OrderLoops, KernelOp> {
   }
 };
 
+struct ChooseAccesses : UnitPass<ChooseAccesses, KernelOp> {
+  ChooseAccesses() = default;
+  ChooseAccesses(const ChooseAccesses& other) : UnitPass(other) {}
+  static constexpr StringLiteral kName = "tile-choose-accesses";
+  static constexpr StringLiteral kDescription = "writes on loads and stores how they are done";
+  ListOption<std::string> indexing{*this, "indexing", llvm::cl::desc("for each load and store")};
+  ListOption<std::string> loads{*this, "load-evictions", llvm::cl::desc("for each load; any: the backend decides")};
+  ListOption<std::string> stores{*this, "store-evictions", llvm::cl::desc("for each store; any: the backend decides")};
+
+  // An empty word cannot be written in the text of a list.
+  static SmallVector<std::string> evictions(ArrayRef<std::string> names) {
+    return llvm::map_to_vector(names, [](const std::string& name) { return name == "any" ? std::string() : name; });
+  }
+  LogicalResult run(KernelOp kernel) {
+    return choose_accesses(kernel, ArrayRef<std::string>{indexing}, evictions(ArrayRef<std::string>{loads}),
+                           evictions(ArrayRef<std::string>{stores}));
+  }
+};
+
+struct FlattenLoops : UnitPass<FlattenLoops, KernelOp> {
+  FlattenLoops() = default;
+  FlattenLoops(const FlattenLoops& other) : UnitPass(other) {}
+  static constexpr StringLiteral kName = "tile-flatten-loops";
+  static constexpr StringLiteral kDescription = "walks loops of several dimensions as one";
+  ListOption<int64_t> flatten{*this, "flatten", llvm::cl::desc("for each loop 0 or 1")};
+  ListOption<int64_t> block_sizes{*this, "block-sizes", llvm::cl::desc("the sizes of the kernel's own block ids")};
+
+  LogicalResult run(KernelOp kernel) {
+    SmallVector<int64_t> sizes(ArrayRef<int64_t>{block_sizes});
+    return flatten_loops(kernel, truth_values(flatten), sizes);
+  }
+};
+
 struct CountLanes : UnitPass<CountLanes, KernelOp> {
   static constexpr StringLiteral kName = "tile-count-lanes";
   static constexpr StringLiteral kDescription = "expands tile.lane_count";
@@ -159,13 +201,16 @@ struct MapPrograms : UnitPass<MapPrograms, ProgramOp> {
   MapPrograms(const MapPrograms& other) : UnitPass(other) {}
   static constexpr StringLiteral kName = "tile-map-programs";
   static constexpr StringLiteral kDescription = "maps tiles to programs";
-  Option<std::string> pid_type{*this, "pid-type", llvm::cl::desc("flat or persistent_blocked"), llvm::cl::init("flat")};
+  Option<std::string> pid_type{*this, "pid-type",
+                               llvm::cl::desc("flat, xyz, persistent_blocked or persistent_interleaved"),
+                               llvm::cl::init("flat")};
   Option<int64_t> group{*this, "group", llvm::cl::desc("rows of tiles that go together"), llvm::cl::init(1)};
+  Option<int64_t> per_worker{*this, "programs-per-worker", llvm::cl::desc("of persistent ones"), llvm::cl::init(1)};
 
   LogicalResult run(ProgramOp program) {
     std::optional<PidType> type = pid_type_from_name(pid_type);
     if (!type) return program.emitError() << "there is no pid_type '" << pid_type << "'";
-    return map_programs(program, *type, group);
+    return map_programs(program, {*type, group, per_worker});
   }
 };
 
@@ -181,7 +226,10 @@ struct UnrollLoops : UnitPass<UnrollLoops, ProgramOp> {
   static constexpr StringLiteral kName = "tile-unroll-loops";
   static constexpr StringLiteral kDescription = "unrolls numbered loops";
   ListOption<int64_t> factors{*this, "factors", llvm::cl::desc("for each number")};
-  LogicalResult run(ProgramOp program) { return success(succeeded(unroll_loops(program, ArrayRef<int64_t>{factors}))); }
+  ListOption<int64_t> statics{*this, "static", llvm::cl::desc("for each number 1 where it is unrolled wholly, or 0")};
+  LogicalResult run(ProgramOp program) {
+    return success(succeeded(unroll_loops(program, ArrayRef<int64_t>{factors}, truth_values(statics))));
+  }
 };
 
 struct SimplifyProgram : UnitPass<SimplifyProgram, ProgramOp> {
@@ -196,7 +244,9 @@ void register_schedule_passes() {
   PassRegistration<PinSizes>();
   PassRegistration<SimplifyKernel>();
   PassRegistration<NumberLoops>();
+  PassRegistration<ChooseAccesses>();
   PassRegistration<OrderLoops>();
+  PassRegistration<FlattenLoops>();
   PassRegistration<CountLanes>();
   PassRegistration<RollReductions>();
   PassRegistration<LowerTiles>();

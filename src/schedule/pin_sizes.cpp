@@ -96,7 +96,7 @@ static void fold_or_keep(Operation* op) {
 static void fold_sizes(KernelOp kernel) {
   for (Operation& op : llvm::make_early_inc_range(kernel.block()))
     if (!isa<arith::ConstantOp>(op) && op.getNumResults() == 1 && !isa<EmptyOp>(op)) fold_or_keep(&op);
-  parallel_loop(kernel).getBody().walk([&](ExtentOp extent) { fold_or_keep(extent); });
+  for (ForOp loop : parallel_loops(kernel)) loop.getBody().walk([&](ExtentOp extent) { fold_or_keep(extent); });
 }
 
 // A check's message with its numbers in place of each `{}`.
@@ -158,7 +158,9 @@ LogicalResult pin_sizes(KernelOp kernel, ArrayRef<ArrayLayout> layouts) {
   });
   fold_sizes(kernel);
   if (failed(settle_checks(kernel))) return failure();
-  return require_constant_bounds(parallel_loop(kernel));
+  for (ForOp loop : parallel_loops(kernel))
+    if (failed(require_constant_bounds(loop))) return failure();
+  return success();
 }
 
 } // namespace tilewright

@@ -1,8 +1,10 @@
 #include "schedule/prove_bounds.h"
 
 #include "schedule/linear_form.h"
+#include "support/planted_bug.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
@@ -22,7 +24,9 @@ static bool is_left_of_exact_loop(const LinearForm& left, int64_t block) {
     LinearForm range = LinearForm::of(loop.getUpperBound()).plus(LinearForm::of(loop.getLowerBound()), -1);
     LinearForm walked; // block * the iteration's number
     walked.terms[atom] = block;
-    if (range.is_multiple_of(block) && left.plus(walked).plus(range, -1).is_zero()) return true;
+    if ((range.is_multiple_of(block) || planted(PlantedBug::ragged_end_proven)) &&
+        left.plus(walked).plus(range, -1).is_zero())
+      return true;
   }
   return false;
 }
@@ -37,6 +41,7 @@ static void settle_minimum(arith::MinSIOp minimum) {
   if (!block) return;
   LinearForm form = LinearForm::of(left);
   std::optional<int64_t> least = form.minimum();
+  if (planted(PlantedBug::bound_off_by_one) && least) ++*least;
   if (!(least && *least >= *block) && !is_left_of_exact_loop(form, *block)) return;
   OpBuilder builder(minimum);
   minimum.getResult().replaceAllUsesWith(builder.create<arith::ConstantIndexOp>(minimum.getLoc(), *block));
@@ -73,16 +78,20 @@ void prove_bounds(ProgramOp program) {
   });
   for (arith::MinSIOp minimum : minimums) settle_minimum(minimum);
   program.walk([](Operation* op) {
-    if (auto load = dyn_cast<LoadOp>(op)) {
-      drop_whole_bounds(load, load.getResult());
-    } else if (auto store = dyn_cast<StoreOp>(op)) {
-      drop_whole_bounds(store, store.getValue());
-    } else if (auto reduce = dyn_cast<ReduceOp>(op)) {
-      drop_whole_bounds(reduce, reduce.getSource());
-    } else if (auto dot = dyn_cast<DotOp>(op); dot && dot.getValid()) {
-      int64_t k_dim = cast<RankedTensorType>(dot.getA().getType()).getRank() - 1;
-      if (is_whole(dot.getValid(), dot.getA(), k_dim)) dot.getValidMutable().clear();
-    }
+    llvm::TypeSwitch<Operation*>(op)
+        .Case<LoadOp, AtomicOp, AtomicCasOp>([](auto access) { drop_whole_bounds(access, access.getResult()); })
+        .Case([](StoreOp store) { drop_whole_bounds(store, store.getValue()); })
+        .Case([](ReduceOp reduce) { drop_whole_bounds(reduce, reduce.getSource()); })
+        .Case([](PrintOp print) {
+          if (print.getValue()) drop_whole_bounds(print, print.getValue());
+        })
+        .Case<CombineOp, ScanOp>([](auto op) {
+          if (op.getValid() && is_whole(op.getValid(), op.getSources()[0], op.getDim())) op.getValidMutable().clear();
+        })
+        .Case([](DotOp dot) {
+          int64_t k_dim = cast<RankedTensorType>(dot.getA().getType()).getRank() - 1;
+          if (dot.getValid() && is_whole(dot.getValid(), dot.getA(), k_dim)) dot.getValidMutable().clear();
+        });
   });
 }
 

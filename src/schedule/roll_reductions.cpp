@@ -1,9 +1,11 @@
 #include "schedule/roll_reductions.h"
 
+#include "ir/kernel_accesses.h"
 #include "ir/kernel_loops.h"
 #include "ir/rolling.h"
 #include "schedule/count_lanes.h"
 #include "schedule/substitute_symbols.h"
+#include "support/planted_bug.h"
 
 #include "mlir/IR/IRMapping.h"
 
@@ -34,8 +36,9 @@ Value combine(OpBuilder& builder, Location loc, Reduction kind, Value a, Value b
 
 Value neutral_value(OpBuilder& builder, ReduceOp reduce) {
   Type type = reduce.getResult().getType();
-  Value scalar =
-      builder.create<arith::ConstantOp>(reduce.getLoc(), neutral_element(reduce.getKind(), element_type(type)));
+  const bool wrong = planted(PlantedBug::wrong_neutral_element) && reduce.getKind() == Reduction::Max;
+  Value scalar = builder.create<arith::ConstantOp>(
+      reduce.getLoc(), neutral_element(wrong ? Reduction::Add : reduce.getKind(), element_type(type)));
   return isa<RankedTensorType>(type) ? builder.create<SplatOp>(reduce.getLoc(), type, scalar) : scalar;
 }
 
@@ -75,7 +78,7 @@ private:
       inits.push_back(neutral_value(builder, reduce));
     }
     Value lower = builder.create<arith::ConstantIndexOp>(loc, 0);
-    Value upper = builder.create<arith::ConstantIndexOp>(loc, length_);
+    Value upper = builder.create<arith::ConstantIndexOp>(loc, length_ - planted(PlantedBug::rolled_dimension_short));
     auto loop = builder.create<ForOp>(loc, TypeRange(ValueRange(inits)), lower, upper, inits,
                                       DimsAttr::get(builder.getContext(), block_), /*parallel=*/false);
     Block& block = loop.getBody().emplaceBlock();
@@ -137,13 +140,14 @@ private:
   void copy(OpBuilder& builder, Operation* op, Value tile, IRMapping& mapping) {
     if (auto load = dyn_cast<LoadOp>(op)) {
       auto [operands, kinds] = subscripts_with(load, load.getType(), tile, mapping);
-      mapping.map(load.getResult(),
-                  builder.create<LoadOp>(load.getLoc(), block_type_of(load.getType()), load.getArray(), operands,
-                                         ValueRange(), kinds, ArrayRef<int32_t>()));
+      auto copy = builder.create<LoadOp>(load.getLoc(), block_type_of(load.getType()), load.getArray(), operands,
+                                         ValueRange(), kinds, ArrayRef<int32_t>());
+      mapping.map(load.getResult(), with_hints_of(copy, load));
     } else if (auto store = dyn_cast<StoreOp>(op)) {
       auto [operands, kinds] = subscripts_with(store, store.getValue().getType(), tile, mapping);
-      builder.create<StoreOp>(store.getLoc(), mapping.lookup(store.getValue()), store.getArray(), operands,
-                              ValueRange(), kinds, ArrayRef<int32_t>());
+      auto copy = builder.create<StoreOp>(store.getLoc(), mapping.lookup(store.getValue()), store.getArray(), operands,
+                                          ValueRange(), kinds, ArrayRef<int32_t>());
+      with_hints_of(copy, store);
     } else if (auto full = dyn_cast<FullOp>(op)) {
       mapping.map(full.getResult(), copy_full(builder, full, tile));
     } else {

@@ -1,8 +1,10 @@
 #include "schedule/schedule.h"
 
 #include "ir/context.h"
+#include "schedule/choose_accesses.h"
 #include "schedule/count_lanes.h"
 #include "schedule/cut_blocks.h"
+#include "schedule/flatten_loops.h"
 #include "schedule/lower_tiles.h"
 #include "schedule/map_programs.h"
 #include "schedule/order_loops.h"
@@ -25,7 +27,11 @@ struct Choices {
   std::vector<std::optional<int64_t>> reduction_loops;
   std::string pid_type = "flat";
   int64_t l2_grouping = 1;
+  int64_t programs_per_worker = 1;
+  std::vector<bool> flattened;
   std::vector<int64_t> unroll_factors;
+  std::vector<bool> static_ranges;
+  std::vector<std::string> indexing, load_evictions, store_evictions;
 
   explicit Choices(const Config& config) {
     if (config.has("block_sizes")) block_sizes.assign(llvm::to_vector(config.get_ints("block_sizes")));
@@ -35,6 +41,12 @@ struct Choices {
     if (config.has("l2_groupings"))
       if (std::vector<int64_t> groups = config.get_ints("l2_groupings"); !groups.empty()) l2_grouping = groups[0];
     if (config.has("range_unroll_factors")) unroll_factors = config.get_ints("range_unroll_factors");
+    if (config.has("flatten_loops")) flattened = config.get_bools("flatten_loops");
+    if (config.has("static_ranges")) static_ranges = config.get_bools("static_ranges");
+    if (config.has("indexing")) indexing = config.get_strings("indexing");
+    if (config.has("load_eviction_policies")) load_evictions = config.get_strings("load_eviction_policies");
+    if (config.has("store_eviction_policies")) store_evictions = config.get_strings("store_eviction_policies");
+    if (config.has("num_sm_multiplier")) programs_per_worker = config.get_int("num_sm_multiplier");
   }
 };
 
@@ -47,7 +59,10 @@ static FailureOr<ProgramOp> run_passes(KernelOp kernel, Choices choices, const B
 
   // Tile IR.
   number_loops(kernel);
+  if (failed(choose_accesses(kernel, choices.indexing, choices.load_evictions, choices.store_evictions)))
+    return failure();
   if (failed(order_loops(kernel, choices.loop_orders))) return failure();
+  if (failed(flatten_loops(kernel, choices.flattened, choices.block_sizes))) return failure();
   if (failed(count_lanes(kernel))) return failure();
   if (failed(roll_reductions(kernel, choices.reduction_loops, choices.block_sizes))) return failure();
 
@@ -56,10 +71,10 @@ static FailureOr<ProgramOp> run_passes(KernelOp kernel, Choices choices, const B
   FailureOr<ProgramOp> program = lower_tiles(kernel, blocks, builder);
   if (failed(program)) return failure();
   prove_bounds(*program);
-  FailureOr<bool> unrolled = unroll_loops(*program, choices.unroll_factors);
+  FailureOr<bool> unrolled = unroll_loops(*program, choices.unroll_factors, choices.static_ranges);
   if (failed(unrolled)) return failure();
   if (*unrolled) prove_bounds(*program); // the unrolled part of a ragged range has full tiles only
-  if (failed(map_programs(*program, *pid_type, choices.l2_grouping))) return failure();
+  if (failed(map_programs(*program, {*pid_type, choices.l2_grouping, choices.programs_per_worker}))) return failure();
   if (failed(simplify_program(*program))) return failure();
   if (failed(verify(*program))) return failure();
   return program;

@@ -37,8 +37,24 @@ static void merge_common_subexpressions(Operation* op) {
   eliminateCommonSubExpressions(rewriter, dominance, op);
 }
 
+// Folding leaves constants of tensors, which are those of dimensions of 1, at the top of the kernel: in the host part,
+// where only scalars may stand. Each outermost loop gets its own.
+static void move_tensor_constants_into_loops(KernelOp kernel) {
+  for (auto constant : llvm::make_early_inc_range(kernel.block().getOps<arith::ConstantOp>())) {
+    if (!isa<RankedTensorType>(constant.getType())) continue;
+    for (ForOp loop : kernel.block().getOps<ForOp>()) {
+      auto is_inside = [&](OpOperand& use) { return loop->isProperAncestor(use.getOwner()); };
+      if (llvm::none_of(constant->getUses(), is_inside)) continue;
+      OpBuilder builder = OpBuilder::atBlockBegin(&loop.block());
+      constant.getResult().replaceUsesWithIf(builder.clone(*constant)->getResult(0), is_inside);
+    }
+    constant.erase();
+  }
+}
+
 LogicalResult simplify_kernel(KernelOp kernel) {
   if (failed(canonicalize(kernel))) return kernel.emitError("does not simplify to an end");
+  move_tensor_constants_into_loops(kernel);
   merge_common_subexpressions(kernel);
   return success();
 }

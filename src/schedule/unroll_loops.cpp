@@ -1,6 +1,7 @@
 #include "schedule/unroll_loops.h"
 
 #include "ir/kernel_loops.h"
+#include "support/planted_bug.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
@@ -58,11 +59,13 @@ static void unroll(scf::ForOp loop, int64_t step, int64_t factor) {
     Value variable = unrolled.getInductionVar();
     if (i > 0)
       variable = builder.create<arith::AddIOp>(loc, variable, builder.create<arith::ConstantIndexOp>(loc, i * step));
+    if (planted(PlantedBug::lost_carry))
+      carried.assign(unrolled.getRegionIterArgs().begin(), unrolled.getRegionIterArgs().end());
     carried = repeat_body(builder, loop, variable, carried);
   }
   if (!carried.empty()) builder.create<scf::YieldOp>(loc, carried);
 
-  if (end && end == getConstantIntValue(loop.getUpperBound())) {
+  if ((end && end == getConstantIntValue(loop.getUpperBound())) || planted(PlantedBug::lost_remainder)) {
     loop.replaceAllUsesWith(unrolled.getResults());
     loop.erase();
     return;
@@ -71,20 +74,46 @@ static void unroll(scf::ForOp loop, int64_t step, int64_t factor) {
   loop.getInitArgsMutable().assign(unrolled.getResults());
 }
 
-FailureOr<bool> unroll_loops(ProgramOp program, ArrayRef<int64_t> factors) {
+// Who asks for more has not asked how long the loop is (config/derive_config_spec.h).
+static constexpr int64_t kMostIterations = 256;
+
+static LogicalResult unroll_wholly(scf::ForOp loop) {
+  std::optional<int64_t> lower = getConstantIntValue(loop.getLowerBound());
+  std::optional<int64_t> upper = getConstantIntValue(loop.getUpperBound());
+  std::optional<int64_t> step = getConstantIntValue(loop.getStep());
+  if (!lower || !upper || !step) return loop.emitError("cannot be unrolled wholly: its bounds are no constants");
+  if (*upper - *lower > kMostIterations * *step)
+    return loop.emitError() << "cannot be unrolled wholly: it has more than " << kMostIterations << " iterations";
+  OpBuilder builder(loop);
+  SmallVector<Value> carried(loop.getInitArgs());
+  for (int64_t at = *lower; at < *upper; at += *step)
+    carried = repeat_body(builder, loop, builder.create<arith::ConstantIndexOp>(loop.getLoc(), at), carried);
+  loop.replaceAllUsesWith(carried);
+  loop.erase();
+  return success();
+}
+
+FailureOr<bool> unroll_loops(ProgramOp program, ArrayRef<int64_t> factors, const std::vector<bool>& statics) {
   SmallVector<std::pair<scf::ForOp, int64_t>> loops;
+  SmallVector<scf::ForOp> static_loops;
   program.walk([&](scf::ForOp loop) { // inner ones first
-    auto number = dyn_cast_or_null<IntegerAttr>(loop->removeAttr(kLoopNumber));
-    if (number && number.getInt() < static_cast<int64_t>(factors.size()) && factors[number.getInt()] != 1)
-      loops.emplace_back(loop, factors[number.getInt()]);
+    auto attribute = dyn_cast_or_null<IntegerAttr>(loop->removeAttr(kLoopNumber));
+    if (!attribute) return;
+    const size_t number = attribute.getInt();
+    if (number < statics.size() && statics[number])
+      static_loops.push_back(loop);
+    else if (number < factors.size() && factors[number] != 1)
+      loops.emplace_back(loop, factors[number]);
   });
+  for (scf::ForOp loop : static_loops)
+    if (failed(unroll_wholly(loop))) return failure();
   for (auto [loop, factor] : loops) {
     if (factor < 1) return loop.emitError() << "cannot be unrolled by " << factor;
     std::optional<int64_t> step = getConstantIntValue(loop.getStep());
     if (!step) return loop.emitError() << "cannot be unrolled: its step is no constant";
     unroll(loop, *step, factor);
   }
-  return !loops.empty();
+  return !loops.empty() || !static_loops.empty();
 }
 
 } // namespace tilewright

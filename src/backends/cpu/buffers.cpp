@@ -1,6 +1,8 @@
 // Scratch buffers and arrays as memrefs of the loops stage.
 #include "backends/cpu/loop_lowering.h"
 
+#include "support/planted_bug.h"
+
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
@@ -88,8 +90,7 @@ static int vector_dim_of(ArrayRef<Lanes> at) {
   return -1;
 }
 
-// Elements between neighbours along `dim` of what the buffer holds.
-static int64_t stride_along(const Buffer& buffer, unsigned dim) {
+int64_t stride_along(const Buffer& buffer, unsigned dim) {
   auto type = cast<MemRefType>(buffer.memref.getType());
   SmallVector<int64_t> strides;
   int64_t offset = 0;
@@ -107,70 +108,92 @@ static SmallVector<int64_t> multiples(int64_t stride, int64_t count) {
   return offsets;
 }
 
-Value LoopLowering::read(const Buffer& buffer, ArrayRef<Lanes> at, Value existing) {
+// A vector of `count` conditions; null where all lanes are accessed.
+Value LoopLowering::mask_of(const LaneChoice& choice, int64_t count) {
+  Location loc = current_->getLoc();
+  auto type = VectorType::get(count, b_.getI1Type());
+  Value mask = choice.mask;
+  if (mask && !isa<VectorType>(mask.getType())) mask = make<vector::BroadcastOp>(loc, {mask}, type, mask);
+  if (!choice.existing) return mask;
+  Value existing = make<vector::CreateMaskOp>(loc, {choice.existing}, type, ValueRange{choice.existing});
+  return mask ? make<arith::AndIOp>(loc, {existing, mask}, existing, mask) : existing;
+}
+
+// Where lanes lie that are no neighbours; null where they are.
+Value LoopLowering::offsets_of(const Buffer& buffer, int vector_dim, int64_t count, const LaneChoice& choice) {
+  if (choice.offsets) return choice.offsets;
+  if (vector_dim < 0 || is_contiguous_along(buffer, vector_dim)) return {};
+  int64_t stride = stride_along(buffer, vector_dim) + planted(PlantedBug::swapped_stride);
+  SmallVector<int64_t> offsets = multiples(stride, count);
+  return constant(DenseIntElementsAttr::get(VectorType::get(count, b_.getI64Type()), offsets), current_->getLoc());
+}
+
+static int64_t count_of(ArrayRef<Lanes> at, const LaneChoice& choice) {
+  if (choice.offsets) return cast<VectorType>(choice.offsets.getType()).getNumElements();
+  int vector_dim = vector_dim_of(at);
+  return vector_dim >= 0 ? at[vector_dim].count : 1;
+}
+
+Value LoopLowering::read(const Buffer& buffer, ArrayRef<Lanes> at, const LaneChoice& choice) {
   Location loc = current_->getLoc();
   Type stored = cast<MemRefType>(buffer.memref.getType()).getElementType();
   SmallVector<Value> indices = memref_indices(buffer, at), operands = indices;
   operands.push_back(buffer.memref);
-  int vector_dim = vector_dim_of(at);
+  int64_t count = count_of(at, choice);
+  bool one_lane = count == 1 && !choice.offsets;
+  if (one_lane && !choice.existing && !choice.mask)
+    return convert(make<memref::LoadOp>(loc, operands, buffer.memref, indices), buffer.element);
   // A lane read under a condition is a vector of one, so that no branch is needed.
-  int64_t count = vector_dim >= 0 ? at[vector_dim].count : 1;
-  Value loaded;
-  if (vector_dim < 0 && !existing) {
-    loaded = make<memref::LoadOp>(loc, operands, buffer.memref, indices);
-    return convert(loaded, buffer.element);
-  }
   auto type = VectorType::get(count, stored);
-  auto mask_type = VectorType::get(count, b_.getI1Type());
-  Value mask;
-  if (existing) {
-    mask = make<vector::CreateMaskOp>(loc, {existing}, mask_type, ValueRange{existing});
-    operands.push_back(mask);
-  }
-  Value zero = constant(b_.getZeroAttr(type), loc);
-  if (vector_dim < 0 || is_contiguous_along(buffer, vector_dim)) {
+  int vector_dim = vector_dim_of(at);
+  Value offsets = offsets_of(buffer, vector_dim, count, choice);
+  // Scratch has room for a whole vector of neighbours at its end, and none for lanes that lie further apart.
+  LaneChoice chosen = choice;
+  if (offsets && vector_dim >= 0 && !chosen.existing) chosen.existing = at[vector_dim].existing;
+  Value mask = mask_of(chosen, count);
+  Value zero = constant(b_.getZeroAttr(type), loc), loaded;
+  if (mask) operands.push_back(mask);
+  if (offsets) {
+    operands.push_back(offsets);
+    if (!mask) mask = constant(DenseElementsAttr::get(VectorType::get(count, b_.getI1Type()), true), loc);
+    loaded = make<vector::GatherOp>(loc, operands, type, buffer.memref, indices, offsets, mask, zero);
+  } else {
     loaded = mask ? make<vector::MaskedLoadOp>(loc, operands, type, buffer.memref, indices, mask, zero)
                   : make<vector::LoadOp>(loc, operands, type, buffer.memref, indices);
-  } else {
-    if (!mask) mask = constant(DenseElementsAttr::get(mask_type, true), loc);
-    SmallVector<int64_t> offsets = multiples(stride_along(buffer, vector_dim), count);
-    Value offset = constant(DenseIntElementsAttr::get(VectorType::get(count, b_.getI64Type()), offsets), loc);
-    loaded = make<vector::GatherOp>(loc, operands, type, buffer.memref, indices, offset, mask, zero);
   }
-  if (vector_dim < 0) loaded = make<vector::ExtractOp>(loc, {loaded}, loaded, int64_t(0));
+  if (one_lane) loaded = make<vector::ExtractOp>(loc, {loaded}, loaded, int64_t(0));
   return convert(loaded, buffer.element);
 }
 
-void LoopLowering::write(const Buffer& buffer, ArrayRef<Lanes> at, Value value, bool streaming) {
+void LoopLowering::write(const Buffer& buffer, ArrayRef<Lanes> at, Value value, bool streaming,
+                         const LaneChoice& choice) {
   Location loc = current_->getLoc();
   Type stored = cast<MemRefType>(buffer.memref.getType()).getElementType();
   SmallVector<Value> indices = memref_indices(buffer, at);
   int vector_dim = vector_dim_of(at);
+  int64_t count = count_of(at, choice);
   value = convert(value, stored);
+  LaneChoice chosen = choice;
+  if (vector_dim >= 0 && !chosen.existing) chosen.existing = at[vector_dim].existing;
+  if (planted(PlantedBug::missing_store_mask)) chosen.existing = {};
+  Value mask = mask_of(chosen, count), offsets = offsets_of(buffer, vector_dim, count, chosen);
   restore_innermost();
-  if (vector_dim < 0) {
+  if (count == 1 && !offsets && !mask) {
     b_.create<memref::StoreOp>(loc, value, buffer.memref, indices);
     return;
   }
-  const Lanes& lanes = at[vector_dim];
-  value = broadcast_to(value, lanes.count);
-  auto mask_type = VectorType::get(lanes.count, b_.getI1Type());
-  Value mask = lanes.existing ? make<vector::CreateMaskOp>(loc, {lanes.existing}, mask_type, ValueRange{lanes.existing})
-                              : Value();
+  auto type = VectorType::get(count, stored);
+  if (!isa<VectorType>(value.getType())) value = make<vector::BroadcastOp>(loc, {value}, type, value);
+  if (offsets && !mask) mask = constant(DenseElementsAttr::get(VectorType::get(count, b_.getI1Type()), true), loc);
   restore_innermost();
-  if (is_contiguous_along(buffer, vector_dim)) {
-    if (mask) {
-      b_.create<vector::MaskedStoreOp>(loc, buffer.memref, indices, mask, value);
-      return;
-    }
+  if (offsets) {
+    b_.create<vector::ScatterOp>(loc, buffer.memref, indices, offsets, mask, value);
+  } else if (mask) {
+    b_.create<vector::MaskedStoreOp>(loc, buffer.memref, indices, mask, value);
+  } else {
     auto store = b_.create<vector::StoreOp>(loc, value, buffer.memref, indices);
     if (streaming) store.setNontemporal(true);
-    return;
   }
-  if (!mask) mask = constant(DenseElementsAttr::get(mask_type, true), loc);
-  SmallVector<int64_t> offsets = multiples(stride_along(buffer, vector_dim), lanes.count);
-  Value offset = constant(DenseIntElementsAttr::get(VectorType::get(lanes.count, b_.getI64Type()), offsets), loc);
-  b_.create<vector::ScatterOp>(loc, buffer.memref, indices, offset, mask, value);
 }
 
 } // namespace tilewright::cpu

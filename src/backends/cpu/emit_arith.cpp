@@ -1,6 +1,7 @@
 // arith: constants, integer and floating-point arithmetic, comparisons, selection. Conversions are in emit_cast.cpp.
 #include "backends/cpu/function_emitter.h"
 #include "backends/cpu/loops_to_llvm.h"
+#include "support/planted_bug.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -144,7 +145,9 @@ bool FunctionEmitter::emit_integer_arith(mlir::Operation& op) {
       .Case([&](arith::MulIOp) { return binary(llvm::Instruction::Mul); })
       .Case([&](arith::DivSIOp) { return binary(llvm::Instruction::SDiv); })
       .Case([&](arith::DivUIOp) { return binary(llvm::Instruction::UDiv); })
-      .Case([&](arith::RemSIOp) { return binary(llvm::Instruction::SRem); })
+      .Case([&](arith::RemSIOp) {
+        return binary(planted(PlantedBug::unsigned_remainder) ? llvm::Instruction::URem : llvm::Instruction::SRem);
+      })
       .Case([&](arith::RemUIOp) { return binary(llvm::Instruction::URem); })
       .Case([&](arith::AndIOp) { return binary(llvm::Instruction::And); })
       .Case([&](arith::OrIOp) { return binary(llvm::Instruction::Or); })

@@ -2,6 +2,8 @@
 // for what has no instruction, and a kernel may not have undefined symbols.
 #include "backends/cpu/function_emitter.h"
 
+#include "support/planted_bug.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -21,6 +23,7 @@ llvm::Value* bfloat16_from_float32(llvm::IRBuilder<>& builder, llvm::Value* valu
   llvm::Value* bits = builder.CreateBitCast(value, int32);
   llvm::Value* last_kept = builder.CreateAnd(builder.CreateLShr(bits, literal(16)), literal(1));
   llvm::Value* rounded = builder.CreateAdd(builder.CreateAdd(bits, literal(0x7fff)), last_kept);
+  if (planted(PlantedBug::truncated_bfloat16)) rounded = bits;
   llvm::Value* quiet = builder.CreateOr(bits, literal(0x400000));
   llvm::Value* chosen = builder.CreateSelect(builder.CreateFCmpUNO(value, value), quiet, rounded);
   return builder.CreateTrunc(builder.CreateLShr(chosen, literal(16)), int16);

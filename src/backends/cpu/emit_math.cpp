@@ -3,6 +3,8 @@
 #include "backends/cpu/function_emitter.h"
 #include "backends/cpu/loops_to_llvm.h"
 #include "backends/cpu/runtime_functions.h"
+#include "ir/tile_dialect.h"
+#include "runtime/kernel_abi.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -81,7 +83,7 @@ llvm::Value* FunctionEmitter::emit_scaled(llvm::Value* y, llvm::Value* n) {
 
 llvm::Value* FunctionEmitter::call_runtime(mlir::Operation& op, mlir::ValueRange arguments) {
   mlir::Type element = mlir::getElementTypeOrSelf(op.getResult(0).getType());
-  std::optional<int64_t> offset = runtime_function_offset(op.getName().getStringRef(), element);
+  std::optional<int64_t> offset = runtime_function_offset(op, element);
   if (!offset) refuse(&op, "no function for it in the runtime table");
   llvm::Type* wanted = type(op.getResult(0).getType(), &op);
   llvm::SmallVector<llvm::Value*> operands;
@@ -138,6 +140,45 @@ bool FunctionEmitter::emit_math(mlir::Operation& op) {
           })
           .Default([&](mlir::Operation*) { return call_runtime(op, op.getOperands()); });
   result(op, emitted);
+  return true;
+}
+
+// The lane's indices go through memory of the stack.
+void FunctionEmitter::emit_print(mlir::Operation& op) {
+  auto print = mlir::cast<PrintOp>(op);
+  llvm::Function* function = builder.GetInsertBlock()->getParent();
+  auto* number = builder.getInt64Ty();
+  mlir::ValueRange places = print.getValid();
+  unsigned rank = places.size() - 1;
+  llvm::Value* index = nullptr;
+  {
+    llvm::IRBuilder<>::InsertPointGuard guard(builder);
+    builder.SetInsertPoint(&function->getEntryBlock(), function->getEntryBlock().begin());
+    index = builder.CreateAlloca(llvm::ArrayType::get(number, std::max(rank, 1u)));
+  }
+  for (unsigned dim = 0; dim < rank; ++dim)
+    builder.CreateStore(get(places[dim + 1]), builder.CreateConstGEP1_64(number, index, dim));
+  PrintedKind kind = PrintedKind::nothing;
+  llvm::Value* bits = builder.getInt64(0);
+  if (mlir::Value value = print.getValue()) {
+    bool boolean = value.getType().isInteger(1), real = value.getType().isF64();
+    kind = real ? PrintedKind::real : boolean ? PrintedKind::boolean : PrintedKind::integer;
+    bits = real ? builder.CreateBitCast(get(value), number) : builder.CreateZExtOrTrunc(get(value), number);
+  }
+  llvm::Value* slot = builder.CreatePtrAdd(runtime_table_, builder.getInt64(offsetof(RuntimeTable, print)));
+  llvm::Value* callee = builder.CreateLoad(builder.getPtrTy(), slot, "print");
+  auto* pointer = builder.getPtrTy();
+  auto* signature = llvm::FunctionType::get(builder.getVoidTy(),
+                                            {pointer, number, pointer, number, builder.getInt32Ty(), number}, false);
+  builder.CreateCall(signature, callee,
+                     {builder.CreateGlobalString(print.getText(), "text"), get(places[0]), index,
+                      builder.getInt64(rank), builder.getInt32(static_cast<int32_t>(kind)), bits});
+}
+
+bool FunctionEmitter::emit_tile(mlir::Operation& op) {
+  if (mlir::isa<PrintOp>(op)) return emit_print(op), true;
+  if (!mlir::isa<CompositeOp>(op)) return false;
+  result(op, call_runtime(op, op.getOperands()));
   return true;
 }
 

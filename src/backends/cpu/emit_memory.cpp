@@ -117,6 +117,35 @@ FunctionEmitter::Address FunctionEmitter::address(mlir::Value memref, mlir::Oper
   return {pointer, llvm::Align(alignment)};
 }
 
+// Computes what the element becomes and puts it there if the element has not changed meanwhile, until that succeeds.
+// The result is what the element was. The element's bits are compared, so that NaN is equal to itself.
+void FunctionEmitter::emit_atomic(memref::GenericAtomicRMWOp op) {
+  Address at = address(op.getMemref(), op.getIndices(), op);
+  llvm::Type* element = type(op.getResult().getType(), op);
+  llvm::Type* bits = builder.getIntNTy(module_.getDataLayout().getTypeStoreSizeInBits(element));
+  llvm::Function* function = builder.GetInsertBlock()->getParent();
+  llvm::BasicBlock* before = builder.GetInsertBlock();
+  llvm::BasicBlock* attempt = llvm::BasicBlock::Create(builder.getContext(), "atomic", function);
+  llvm::BasicBlock* after = llvm::BasicBlock::Create(builder.getContext(), "atomic.after", function);
+  llvm::Align natural(module_.getDataLayout().getTypeStoreSize(element));
+  llvm::LoadInst* first = builder.CreateAlignedLoad(bits, at.pointer, natural);
+  first->setAtomic(llvm::AtomicOrdering::Monotonic);
+  builder.CreateBr(attempt);
+  builder.SetInsertPoint(attempt);
+  llvm::PHINode* expected = builder.CreatePHI(bits, 2, "was");
+  expected->addIncoming(first, before);
+  llvm::Value* old = builder.CreateBitCast(expected, element);
+  set(op.getCurrentValue(), old);
+  emit_ops(*op.getBody());
+  llvm::Value* next = builder.CreateBitCast(get(op.getBody()->getTerminator()->getOperand(0)), bits);
+  auto* exchange = builder.CreateAtomicCmpXchg(at.pointer, expected, next, natural,
+                                               llvm::AtomicOrdering::AcquireRelease, llvm::AtomicOrdering::Acquire);
+  expected->addIncoming(builder.CreateExtractValue(exchange, 0), builder.GetInsertBlock());
+  builder.CreateCondBr(builder.CreateExtractValue(exchange, 1), after, attempt);
+  builder.SetInsertPoint(after);
+  result(*op, old);
+}
+
 bool FunctionEmitter::emit_memref(mlir::Operation& op) {
   return llvm::TypeSwitch<mlir::Operation*, bool>(&op)
       .Case([&](memref::AllocaOp) {
@@ -132,6 +161,14 @@ bool FunctionEmitter::emit_memref(mlir::Operation& op) {
       .Case([&](memref::StoreOp store) {
         Address to = address(store.getMemRef(), store.getIndices(), &op);
         builder.CreateAlignedStore(get(store.getValue()), to.pointer, to.alignment);
+        return true;
+      })
+      .Case([&](memref::ReinterpretCastOp view) {
+        result(op, get(view.getSource()));
+        return true;
+      })
+      .Case([&](memref::GenericAtomicRMWOp atomic) {
+        emit_atomic(atomic);
         return true;
       })
       .Case([&](memref::PrefetchOp prefetch) {

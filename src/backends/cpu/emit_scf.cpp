@@ -13,6 +13,7 @@ std::optional<int64_t> constant_index(mlir::Value value) { return mlir::getConst
 bool FunctionEmitter::emit_scf(mlir::Operation& op) {
   if (auto loop = mlir::dyn_cast<mlir::scf::ForOp>(op)) return emit_for(loop), true;
   if (auto branch = mlir::dyn_cast<mlir::scf::IfOp>(op)) return emit_if(branch), true;
+  if (auto loop = mlir::dyn_cast<mlir::scf::WhileOp>(op)) return emit_while(loop), true;
   return false;
 }
 
@@ -126,6 +127,37 @@ void FunctionEmitter::emit_if(mlir::scf::IfOp op) {
     merged->addIncoming(b, else_end);
     set(value, merged);
   }
+}
+
+// The condition's block is the loop's head.
+void FunctionEmitter::emit_while(mlir::scf::WhileOp op) {
+  llvm::Function* function = builder.GetInsertBlock()->getParent();
+  auto new_block = [&](const char* name) { return llvm::BasicBlock::Create(builder.getContext(), name, function); };
+  llvm::BasicBlock* before = builder.GetInsertBlock();
+  llvm::BasicBlock *head = new_block("while"), *body = new_block("while.body"), *after = new_block("while.after");
+  builder.CreateBr(head);
+  builder.SetInsertPoint(head);
+  llvm::SmallVector<llvm::PHINode*> carried;
+  for (auto [argument, initial] : llvm::zip(op.getBeforeArguments(), op.getInits())) {
+    llvm::Value* value = get(initial);
+    llvm::PHINode* phi = builder.CreatePHI(value->getType(), 2, "carried");
+    phi->addIncoming(value, before);
+    set(argument, phi);
+    carried.push_back(phi);
+  }
+  emit_ops(*op.getBeforeBody());
+  mlir::scf::ConditionOp condition = op.getConditionOp();
+  builder.CreateCondBr(get(condition.getCondition()), body, after);
+  for (auto [argument, result, value] : llvm::zip(op.getAfterArguments(), op.getResults(), condition.getArgs())) {
+    set(argument, get(value));
+    set(result, get(value));
+  }
+  builder.SetInsertPoint(body);
+  emit_ops(*op.getAfterBody());
+  for (auto [phi, value] : llvm::zip(carried, op.getYieldOp().getOperands()))
+    phi->addIncoming(get(value), builder.GetInsertBlock());
+  builder.CreateBr(head);
+  builder.SetInsertPoint(after);
 }
 
 } // namespace tilewright::cpu

@@ -105,11 +105,12 @@ Value LoopLowering::evaluate(Value value, ArrayRef<Lanes> at) {
 }
 
 Value LoopLowering::compute(Value value, ArrayRef<Lanes> at) {
-  if (auto buffer = buffers_.find(value); buffer != buffers_.end()) return read(buffer->second, at, {});
+  if (auto buffer = buffers_.find(value); buffer != buffers_.end()) return read(buffer->second, at);
   Operation* op = value.getDefiningOp();
   if (auto load = dyn_cast<LoadOp>(op)) return compute_load(load, at);
   if (auto splat = dyn_cast<SplatOp>(op)) return mapping_.lookup(splat.getScalar());
   if (auto iota = dyn_cast<IotaOp>(op)) return compute_iota(iota, at);
+  if (auto take = dyn_cast<TakeOp>(op)) return compute_take(take, at);
   SmallVector<Lanes> source(at);
   if (auto broadcast = dyn_cast<BroadcastOp>(op)) {
     ArrayRef<int64_t> from = broadcast.getSource().getType().getShape();
@@ -145,50 +146,72 @@ Value LoopLowering::compute_iota(IotaOp iota, ArrayRef<Lanes> at) {
 
 // Lanes that the nest does not walk beyond are read as they are; others under a mask, and are zero.
 Value LoopLowering::compute_load(LoadOp load, ArrayRef<Lanes> at) {
-  Location loc = load.getLoc();
-  const Buffer& array = buffers_.find(load.getArray())->second;
-  SmallVector<Lanes> where;
-  Value existing, condition;
-  int64_t lanes = 1;
-  for (const SubscriptUse& use : subscripts_of(load)) {
-    if (use.kind == Subscript::Scalar) {
-      where.push_back({mapping_.lookup(use.operand)});
-      continue;
-    }
-    Lanes lane = at[use.block_dim];
-    if (lane.count > 1) {
-      existing = lane.existing;
-      lanes = lane.count;
-    }
-    Value bound = use.valid ? mapping_.lookup(use.valid) : Value();
-    if (bound && bound != lane.limit.value) {
-      if (lane.count > 1) {
-        Value left = make<arith::SubIOp>(loc, {bound, lane.begin}, bound, lane.begin);
-        left = make<arith::MaxSIOp>(loc, {left}, left, index(0));
-        left = min(left, index(lane.count));
-        existing = existing ? min(existing, left) : left;
-      } else {
-        Value inside = make<arith::CmpIOp>(loc, {lane.begin, bound}, arith::CmpIPredicate::slt, lane.begin, bound);
-        condition = condition ? make<arith::AndIOp>(loc, {condition, inside}, condition, inside) : inside;
-      }
-    }
-    if (use.kind == Subscript::Block) lane.begin = add(mapping_.lookup(use.operand), lane.begin);
-    where.push_back(lane);
+  ResolvedAccess access = resolve(AccessOp(load), at);
+  const LaneChoice& choice = access.choice;
+  bool plain = access.lanes > 1 && !choice.existing && !choice.mask && !choice.offsets;
+  if ((prefetch_ != Prefetch::Nothing || load.getEviction()) && plain) prefetch(load, access.where);
+  return read(buffers_.find(load.getArray())->second, access.where, choice);
+}
+
+// An index beyond the source is as good as any that is not.
+Value LoopLowering::compute_take(TakeOp take, ArrayRef<Lanes> at) {
+  Location loc = take.getLoc();
+  const Buffer& source = buffers_.find(take.getSource())->second;
+  Value element = evaluate(take.getIndices(), at);
+  const int64_t last = take.getSource().getType().getDimSize(take.getDim()) - 1;
+  SmallVector<Lanes> where(at);
+  Lanes& lane = where[take.getDim()];
+  auto clip = [&](Value number, Type type) {
+    Value most = broadcast_to(constant(b_.getIntegerAttr(getElementTypeOrSelf(type), last), loc), lanes_of(at));
+    if (!isa<VectorType>(number.getType())) most = constant(b_.getIntegerAttr(type, last), loc);
+    return make<arith::MinUIOp>(loc, {number, most}, number, most);
+  };
+  if (!isa<VectorType>(element.getType())) {
+    Value i =
+        element.getType().isIndex() ? element : make<arith::IndexCastOp>(loc, {element}, b_.getIndexType(), element);
+    bool was_vector = lane.count > 1;
+    lane = {clip(i, b_.getIndexType()), 1, {}, {}};
+    Value value = read(source, where);
+    return was_vector ? broadcast_to(value, lanes_of(at)) : value;
   }
-  if (prefetch_ != Prefetch::Nothing && lanes > 1 && !existing) prefetch(load, where);
-  if (condition) {
-    Value all = existing ? existing : index(lanes);
-    existing = make<arith::SelectOp>(loc, {condition, all}, condition, all, index(0));
+  int64_t count = cast<VectorType>(element.getType()).getNumElements();
+  auto wide = VectorType::get(count, b_.getI64Type());
+  Value i = element;
+  if (getElementTypeOrSelf(i.getType()).getIntOrFloatBitWidth() < 64) i = make<arith::ExtSIOp>(loc, {i}, wide, i);
+  i = clip(i, wide);
+  auto scaled = [&](Value numbers, unsigned dim) {
+    Value stride = broadcast_to(constant(b_.getI64IntegerAttr(stride_along(source, dim)), loc), count);
+    return make<arith::MulIOp>(loc, {numbers, stride}, numbers, stride);
+  };
+  LaneChoice choice;
+  choice.offsets = scaled(i, take.getDim());
+  if (lane.count == 1) { // the vector lies along another dimension
+    for (auto [dim, other] : llvm::enumerate(where)) {
+      if (other.count == 1) continue;
+      SmallVector<int64_t> numbers = llvm::to_vector(llvm::seq<int64_t>(0, count));
+      Value neighbours = constant(DenseIntElementsAttr::get(wide, numbers), loc);
+      Value along = scaled(neighbours, dim);
+      choice.offsets = make<arith::AddIOp>(loc, {choice.offsets, along}, choice.offsets, along);
+      other.count = 1;
+    }
   }
-  return read(array, where, existing);
+  lane = {index(0), 1, {}, {}};
+  return read(source, where, choice);
 }
 
 // Rows of the right operand that packing fetches ahead: the latency of memory over the time a row takes
 // (docs/loops-prototype.md).
 static constexpr int64_t kRowsAhead = 4;
 
-// Fetches into the second-level cache what will be read here a few rows or one tile later: further along the first
-// dimension that is walked in blocks. Past the array's end that asks for nothing.
+// As LLVM has it: what leaves the caches first is fetched past them, what leaves last into the first one, else the
+// second.
+static unsigned locality_of(std::optional<Eviction> eviction) {
+  if (!eviction) return 2;
+  return *eviction == Eviction::First ? 0 : 3;
+}
+
+// Fetches what will be read here a few rows or one tile later: further along the first dimension that is walked in
+// blocks. Past the array's end that asks for nothing.
 void LoopLowering::prefetch(LoadOp load, ArrayRef<Lanes> at) {
   Location loc = load.getLoc();
   SmallVector<Lanes> next(at);
@@ -199,11 +222,11 @@ void LoopLowering::prefetch(LoadOp load, ArrayRef<Lanes> at) {
   if (block == uses.end()) return;
   int64_t tile = cast<RankedTensorType>(load.getType()).getDimSize(block->block_dim);
   Lanes& lane = next[block - uses.begin()];
-  lane.begin = add(lane.begin, prefetch_ == Prefetch::NextTile ? tile : kRowsAhead);
+  lane.begin = add(lane.begin, prefetch_ == Prefetch::NextRows ? kRowsAhead : tile);
   const Buffer& array = buffers_.find(load.getArray())->second;
   SmallVector<Value> indices = memref_indices(array, next);
   at_level_of(indices, [&]() -> Value {
-    b_.create<memref::PrefetchOp>(loc, array.memref, indices, /*isWrite=*/false, /*localityHint=*/2,
+    b_.create<memref::PrefetchOp>(loc, array.memref, indices, /*isWrite=*/false, locality_of(load.getEviction()),
                                   /*isDataCache=*/true);
     return {};
   });
@@ -250,8 +273,6 @@ Value LoopLowering::pointwise(Operation* op, ArrayRef<Value> inputs) {
     bool scalar_condition = i == 0 && isa<arith::SelectOp>(op);
     if (!scalar_condition) operand = broadcast_to(operand, lanes);
   }
-  if (auto composite = dyn_cast<CompositeOp>(op))
-    return convert(expand_composite(composite.getFunction(), operands[0], loc), result);
   if (isa<arith::ExtFOp, arith::TruncFOp>(op)) return convert(operands[0], result);
   auto mask_to_one = [&](Value divisor, Value condition) {
     Value one = constant(b_.getOneAttr(getElementTypeOrSelf(divisor.getType())), loc);
@@ -288,45 +309,6 @@ Value LoopLowering::pointwise(Operation* op, ArrayRef<Value> inputs) {
     return b_.create(state)->getResult(0);
   });
   return convert(value, result);
-}
-
-Value LoopLowering::expand_composite(Composite function, Value x, Location loc) {
-  Type element = getElementTypeOrSelf(x.getType());
-  auto number = [&](double value) {
-    Value scalar = constant(b_.getFloatAttr(element, value), loc);
-    auto vector = dyn_cast<VectorType>(x.getType());
-    return broadcast_to(scalar, vector ? vector.getNumElements() : 1);
-  };
-  auto mul = [&](Value a, Value b) { return make<arith::MulFOp>(loc, {a, b}, a, b); };
-  auto plus = [&](Value a, Value b) { return make<arith::AddFOp>(loc, {a, b}, a, b); };
-  auto divide = [&](Value a, Value b) { return make<arith::DivFOp>(loc, {a, b}, a, b); };
-  auto negate = [&](Value a) { return make<arith::NegFOp>(loc, {a}, a); };
-  auto exp = [&](Value a) { return make<math::ExpOp>(loc, {a}, a); };
-  switch (function) {
-  case Composite::Sigmoid: return divide(number(1), plus(number(1), exp(negate(x))));
-  case Composite::Silu: return divide(x, plus(number(1), exp(negate(x))));
-  case Composite::Gelu: {
-    Value scaled = mul(x, number(0.70710678118654752440)); // 1 / sqrt(2)
-    Value erf = make<math::ErfOp>(loc, {scaled}, scaled);
-    return mul(mul(x, number(0.5)), plus(number(1), erf));
-  }
-  case Composite::GeluTanh: {
-    Value cube = mul(mul(x, x), x);
-    Value inner = plus(x, mul(number(0.044715), cube));
-    Value scaled = mul(number(0.79788456080286535588), inner); // sqrt(2 / pi)
-    Value tanh = make<math::TanhOp>(loc, {scaled}, scaled);
-    return mul(mul(x, number(0.5)), plus(number(1), tanh));
-  }
-  case Composite::Softplus: { // max(x, 0) + log1p(exp(-|x|)), which cannot overflow
-    Value magnitude = make<math::AbsFOp>(loc, {x}, x);
-    Value small = exp(negate(magnitude));
-    Value log = make<math::Log1pOp>(loc, {small}, small);
-    Value zero = number(0);
-    Value positive = make<arith::MaximumFOp>(loc, {x, zero}, x, zero);
-    return plus(positive, log);
-  }
-  }
-  llvm_unreachable("unknown composite");
 }
 
 } // namespace tilewright::cpu

@@ -1,6 +1,7 @@
 #include "backends/cpu/expand_math.h"
 
 #include "backends/cpu/math/functions.h"
+#include "ir/tile_dialect.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -13,6 +14,21 @@ namespace {
 
 namespace math = mlir::math;
 using Expansion = Float (*)(Float);
+
+Expansion expansion_of(Composite function) {
+  switch (function) {
+  case Composite::Sigmoid: return expand_sigmoid;
+  case Composite::Silu: return expand_silu;
+  case Composite::Gelu: return expand_gelu;
+  case Composite::GeluTanh: return expand_gelu_tanh;
+  case Composite::Softplus: return expand_softplus;
+  // Rare: the runtime table has them.
+  case Composite::Erfc:
+  case Composite::Erfinv:
+  case Composite::Lgamma: return nullptr;
+  }
+  llvm_unreachable("unknown composite");
+}
 
 Expansion expansion_of(mlir::Operation* op) {
   return llvm::TypeSwitch<mlir::Operation*, Expansion>(op)
@@ -27,6 +43,7 @@ Expansion expansion_of(mlir::Operation* op) {
       .Case([](math::ErfOp) { return expand_erf; })
       .Case([](math::SinOp) { return expand_sin; })
       .Case([](math::CosOp) { return expand_cos; })
+      .Case([](CompositeOp composite) { return expansion_of(composite.getFunction()); })
       .Default([](mlir::Operation*) { return nullptr; });
 }
 

@@ -60,6 +60,7 @@ void FunctionEmitter::emit_op(mlir::Operation& op) {
                : dialect == "memref" ? emit_memref(op)
                : dialect == "scf"    ? emit_scf(op)
                : dialect == "math"   ? emit_math(op)
+               : dialect == "tile"   ? emit_tile(op)
                                      : false;
   if (!known) refuse(&op, "not an op of the loops stage");
 }

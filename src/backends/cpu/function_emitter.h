@@ -57,6 +57,9 @@ private:
   void emit_for(mlir::scf::ForOp op);
   void emit_only_trip(mlir::scf::ForOp op);
   void emit_if(mlir::scf::IfOp op);
+  void emit_while(mlir::scf::WhileOp op);
+  void emit_atomic(mlir::memref::GenericAtomicRMWOp op);
+  void emit_print(mlir::Operation& op);
 
   bool emit_integer_arith(mlir::Operation& op);
   bool emit_float_arith(mlir::Operation& op);
@@ -70,6 +73,8 @@ private:
   llvm::Value* emit_fma(llvm::Value* a, llvm::Value* b, llvm::Value* c);
   // y 2^n for integral n.
   llvm::Value* emit_scaled(llvm::Value* y, llvm::Value* n);
+  // tile.composite, for the functions of the runtime table, and tile.print.
+  bool emit_tile(mlir::Operation& op);
   // The function that the runtime table has for `op`, lane by lane.
   llvm::Value* call_runtime(mlir::Operation& op, mlir::ValueRange arguments);
 

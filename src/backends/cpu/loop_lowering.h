@@ -33,6 +33,13 @@ struct Lanes {
   Bound limit = {};    // existing lanes are below it
 };
 
+/// Which of the lanes of an access are read or written, and where they lie.
+struct LaneChoice {
+  Value existing = {}; // how many of the lanes exist; none: all do
+  Value mask = {};     // those to be accessed, a bool or a vector of them; none: all
+  Value offsets = {};  // of each lane, in elements from where the access begins, a vector of i64; none: neighbours
+};
+
 /// A scratch buffer, or an array in memory: a memref whose dimensions are ordered by stride, the largest first.
 struct Buffer {
   Value memref;
@@ -64,13 +71,49 @@ private:
   mlir::LogicalResult lower_block(mlir::Block& block);
   mlir::LogicalResult lower_op(mlir::Operation* op);
   mlir::LogicalResult lower_scalar(mlir::Operation* op);
-  mlir::LogicalResult lower_for(mlir::scf::ForOp loop);
-  void carry_on(mlir::scf::ForOp loop, mlir::scf::YieldOp yield);
   void lower_store(StoreOp store);
+  void lower_reshape(ReshapeOp reshape);
+  void lower_print(PrintOp print);
   /// Gives a tensor a buffer holding it; into `buffer` where one is given.
   void keep(Value value);
   Buffer destination_of(Value value);
   void assign(const Buffer& to, Value from, llvm::ArrayRef<NestDim> dims);
+  void fill(const Buffer& to, Value from, llvm::ArrayRef<Lanes> at);
+
+  // lower_control.cpp: loops and branches of the program.
+  mlir::LogicalResult lower_for(mlir::scf::ForOp loop);
+  mlir::LogicalResult lower_if(mlir::scf::IfOp branch);
+  mlir::LogicalResult lower_while(mlir::scf::WhileOp loop);
+  void carry_on(mlir::ValueRange places, mlir::ValueRange values);
+  Buffer slot_of(Value value, Value init);
+  llvm::SmallVector<Value> scalars_of(mlir::ValueRange values);
+  void map_scalars(mlir::ValueRange values, mlir::ValueRange lowered);
+
+  // lower_access.cpp
+  struct ResolvedAccess {
+    llvm::SmallVector<Lanes> where; // along each dimension of the array
+    int64_t lanes = 1;
+    LaneChoice choice;
+  };
+  ResolvedAccess resolve(AccessOp access, llvm::ArrayRef<Lanes> at);
+  llvm::SmallVector<NestDim> dims_of_access(AccessOp access);
+  void lower_atomic(AccessOp access);
+
+  // lower_combine.cpp: combiners of the user's.
+  void lower_combine(CombineOp combine);
+  void lower_scan(ScanOp scan);
+  using Operands = llvm::SmallVector<Value, 2>;
+  Operands apply(mlir::Block& combiner, llvm::ArrayRef<Value> left, llvm::ArrayRef<Value> right);
+  Operands evaluate_sources(mlir::ValueRange sources, llvm::ArrayRef<Lanes> at, int64_t lanes);
+  Operands combine_along(CombineOp op, llvm::SmallVector<Lanes> at, const NestDim& dim, int64_t lanes);
+  Operands combine_across(CombineOp op, llvm::SmallVector<Lanes> at, const NestDim& dim, int64_t lanes);
+  Operands fold(mlir::Block& combiner, mlir::ValueRange sources, llvm::ArrayRef<Lanes> at, unsigned dim,
+                const NestDim& along, Value from, Value to, int64_t step, int64_t lanes, llvm::ArrayRef<Value> start);
+  Operands or_other(CombineOp op, const NestDim& dim, int64_t lanes, llvm::function_ref<Operands()> total);
+  llvm::SmallVector<NestDim> dims_of_sources(mlir::ValueRange sources, int64_t dim, Value valid);
+  /// if-then-else that gives values of the same types on both sides.
+  Operands choose(Value condition, llvm::ArrayRef<mlir::Type> types, llvm::function_ref<Operands()> then_values,
+                  llvm::function_ref<Operands()> else_values);
 
   // buffers.cpp: scratch and arrays as memrefs.
   Buffer make_scratch(Value value);
@@ -78,8 +121,11 @@ private:
   mlir::Type storage_type(Value value);
   static Buffer array_buffer(Value memref, ArrayType type);
   static mlir::MemRefType array_memref(ArrayType type);
-  Value read(const Buffer& buffer, llvm::ArrayRef<Lanes> at, Value existing);
-  void write(const Buffer& buffer, llvm::ArrayRef<Lanes> at, Value value, bool streaming);
+  Value read(const Buffer& buffer, llvm::ArrayRef<Lanes> at, const LaneChoice& choice = {});
+  void write(const Buffer& buffer, llvm::ArrayRef<Lanes> at, Value value, bool streaming = false,
+             const LaneChoice& choice = {});
+  Value mask_of(const LaneChoice& choice, int64_t count);
+  Value offsets_of(const Buffer& buffer, int vector_dim, int64_t count, const LaneChoice& choice);
   llvm::SmallVector<Value> memref_indices(const Buffer& buffer, llvm::ArrayRef<Lanes> at);
 
   // nest.cpp: loops over lanes, and where ops go in them.
@@ -111,9 +157,9 @@ private:
   Value compute_load(LoadOp load, llvm::ArrayRef<Lanes> at);
   void prefetch(LoadOp load, llvm::ArrayRef<Lanes> at);
   Value compute_iota(IotaOp iota, llvm::ArrayRef<Lanes> at);
+  Value compute_take(TakeOp take, llvm::ArrayRef<Lanes> at);
   /// The value of all lanes in `at`: a vector where `at` has one, else a scalar.
   Value evaluate_full(Value value, llvm::ArrayRef<Lanes> at);
-  Value expand_composite(Composite function, Value x, mlir::Location loc);
   Value pointwise(mlir::Operation* op, llvm::ArrayRef<Value> operands);
   Value broadcast_to(Value value, int64_t lanes);
   Value convert(Value value, mlir::Type element);
@@ -129,6 +175,11 @@ private:
 
   // lower_reduce.cpp
   void lower_reduce(ReduceOp reduce);
+  /// Leaves the filling of a kept value's buffer to the reduction that follows it, if that can be: fuse_reductions.h.
+  bool leave_to_reduction(Value kept);
+  bool walks_same_lanes(ReduceOp reduce, Value kept);
+  /// The lanes of a reduction's operand; those of the buffer that the reduction fills are stored on the way.
+  Value reduced_lanes(ReduceOp reduce, llvm::ArrayRef<Lanes> at);
   Value combine(Reduction kind, Value a, Value b, mlir::Location loc);
   Value reduce_along_vector(ReduceOp reduce, llvm::ArrayRef<Lanes> outer, llvm::ArrayRef<NestDim> dims, int vector_dim,
                             int64_t lanes);
@@ -152,6 +203,7 @@ private:
   mlir::IRMapping mapping_;                         // scalars and arrays of the program to those of the function
   llvm::DenseMap<Value, Buffer> buffers_;           // kept tensors; arrays
   llvm::DenseMap<Value, Buffer> destinations_;      // where values that are not computed yet shall be kept
+  llvm::DenseMap<mlir::Operation*, Value> filled_;  // kept values, by the reduction that fills their buffers
   llvm::DenseMap<Value, Buffer> asides_;            // carried values copied out of the way of their successors
   llvm::DenseMap<mlir::Operation*, Buffer> panels_; // packed right operands, by their dot
   Value program_id_, workers_;
@@ -169,6 +221,9 @@ private:
   std::map<std::vector<const void*>, Value> computed_; // lanes already evaluated in the open nest
   llvm::DenseMap<mlir::Attribute, Value> constants_;   // in the entry block
 };
+
+/// Elements between neighbours along `dim` of what the buffer holds.
+int64_t stride_along(const Buffer& buffer, unsigned dim);
 
 /// The element type that arithmetic on `element` is done in: 16-bit floats are computed in float32.
 mlir::Type compute_type(mlir::Type element);

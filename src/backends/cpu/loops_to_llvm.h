@@ -3,14 +3,15 @@
 // A kernel of the loops stage is one func.func made of a closed set of ops:
 //
 //   func    func.func, func.return without operands
-//   scf     for (with loop-carried values), if (with results), yield; a loop's step is positive
-//   memref  load, store, prefetch; alloca in the entry block
+//   scf     for (with loop-carried values), while, if (with results), yield, condition; a for's step is positive
+//   memref  load, store, prefetch; alloca in the entry block; reinterpret_cast between contiguous types, which is the
+//           same memory; generic_atomic_rmw, whose result is what the element was
 //   arith   everything, on scalars and 1-D vectors
 //   math    sqrt rsqrt absf absi floor ceil round roundeven trunc copysign fma ctpop ctlz cttz; the elementary
-//   functions
-//           that the runtime table has, lane by lane (expand_math.h is what makes vector code of the common ones)
+//           functions that the runtime table has, lane by lane (expand_math.h makes vector code of the common ones)
 //           exp2 of an integral number (`tile.integral`, a unit attribute), on targets with has_scaling: one
 //           instruction together with the arith.mulf that it goes into, rounded once
+//   tile    composite of erfc, erfinv and lgamma: the runtime table has them (expand_math.h is for the others)
 //   vector  load store maskedload maskedstore gather scatter broadcast splat fma reduction shuffle extract insert
 //           extractelement insertelement bitcast create_mask constant_mask step
 //

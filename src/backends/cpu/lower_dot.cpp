@@ -11,6 +11,8 @@
 //       MR x NR accumulators in registers += a[MR][k] * panel[k][NR]
 #include "backends/cpu/loop_lowering.h"
 
+#include "support/planted_bug.h"
+
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
@@ -127,6 +129,7 @@ void LoopLowering::pack_columns(DotOp dot, const DotShape& shape, const Buffer& 
       SmallVector<Value> next;
       for (int64_t i = 0; i < lanes / 2; ++i) {
         Value a = square[i], b = square[i + lanes / 2];
+        if (planted(PlantedBug::wrong_transposition)) std::swap(a, b);
         next.push_back(make<vector::ShuffleOp>(loc, {a, b}, a, b, low));
         next.push_back(make<vector::ShuffleOp>(loc, {a, b}, a, b, high));
       }
@@ -178,6 +181,7 @@ void LoopLowering::microkernel(DotOp dot, const DotShape& shape, ArrayRef<Lanes>
   for (int64_t row = 0; row < shape.rows; ++row) {
     rows.push_back(add(first_row, row));
     bool may_pass_end = shape.m.bound.value || shape.m.extent % shape.rows != 0;
+    may_pass_end &= !planted(PlantedBug::row_past_the_end);
     if (kept == buffers_.end() && may_pass_end) rows.back() = min(rows.back(), last_row);
   }
   auto left_value = [&](Value row, Value k) {
@@ -247,7 +251,7 @@ LogicalResult LoopLowering::lower_dot(DotOp dot) {
   if (!buffers_.contains(left) && !in_memory) keep(left);
   if (!panels_.contains(dot)) pack(dot);
   Buffer result = destination_of(dot.getResult());
-  bool from_zero = is_zero(dot.getAcc());
+  bool from_zero = is_zero(dot.getAcc()) || planted(PlantedBug::accumulator_not_read);
   auto acc = buffers_.find(dot.getAcc());
   bool in_place = acc != buffers_.end() && acc->second.memref == result.memref;
   if (!from_zero && !in_place) {

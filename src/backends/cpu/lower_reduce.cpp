@@ -1,6 +1,8 @@
 // Reductions: vectors along a reduced dimension with several accumulators, or across rows where the contiguous
 // dimension is kept.
+#include "backends/cpu/fuse_reductions.h"
 #include "backends/cpu/loop_lowering.h"
+#include "support/planted_bug.h"
 
 using namespace mlir;
 
@@ -19,6 +21,10 @@ Value LoopLowering::combine(Reduction kind, Value a, Value b, Location loc) {
     return floating ? make<arith::MulFOp>(loc, {a, b}, a, b) : make<arith::MulIOp>(loc, {a, b}, a, b);
   case Reduction::Max:
     if (boolean) return make<arith::OrIOp>(loc, {a, b}, a, b);
+    if (planted(PlantedBug::nan_lost_in_maximum) && floating) {
+      Value larger = make<arith::CmpFOp>(loc, {a, b}, arith::CmpFPredicate::OGT, a, b);
+      return make<arith::SelectOp>(loc, {larger, a, b}, larger, a, b);
+    }
     return floating ? make<arith::MaximumFOp>(loc, {a, b}, a, b, kAnyZero) : make<arith::MaxSIOp>(loc, {a, b}, a, b);
   case Reduction::Min:
     if (boolean) return make<arith::AndIOp>(loc, {a, b}, a, b);
@@ -48,6 +54,37 @@ static vector::CombiningKind combining_kind(Reduction kind, Type element) {
   llvm_unreachable("unknown reduction");
 }
 
+bool LoopLowering::leave_to_reduction(Value kept) {
+  ReduceOp reduce = reduction_to_fuse(kept, plan_);
+  if (!reduce || !walks_same_lanes(reduce, kept)) return false;
+  filled_[reduce] = kept;
+  destinations_[kept] = destination_of(kept);
+  return true;
+}
+
+static Value valid_lanes(ReduceOp reduce, int64_t dim) {
+  for (auto [bounded, valid] : llvm::zip(reduce.getValidDims(), reduce.getValid()))
+    if (bounded == dim) return valid;
+  return {};
+}
+
+// A buffer has all lanes that its value has, and is filled row by row: so the reduction must not leave out lanes, and
+// its vectors must run along a dimension that it reduces.
+bool LoopLowering::walks_same_lanes(ReduceOp reduce, Value kept) {
+  Value source = reduce.getSource();
+  SmallVector<Value> filled = existing_lanes(kept), walked = existing_lanes(source);
+  for (int64_t dim : reduce.getDims()) walked[dim] = valid_lanes(reduce, dim);
+  if (filled != walked) return false;
+  int rank = filled.size();
+  int vector_dim = choose_vector_dim(source, SmallVector<bool>(rank, true), rank - 1);
+  return vector_dim < 0 || llvm::is_contained(reduce.getDims(), vector_dim);
+}
+
+Value LoopLowering::reduced_lanes(ReduceOp reduce, ArrayRef<Lanes> at) {
+  if (Value filled = filled_.lookup(reduce)) fill(destinations_.find(filled)->second, filled, at);
+  return evaluate(reduce.getSource(), at);
+}
+
 void LoopLowering::lower_reduce(ReduceOp reduce) {
   auto type = cast<RankedTensorType>(reduce.getSource().getType());
   int rank = type.getRank();
@@ -63,7 +100,8 @@ void LoopLowering::lower_reduce(ReduceOp reduce) {
   int64_t lanes = vector_dim >= 0 ? native_lanes(element, dims[vector_dim].extent) : 1;
   bool along = vector_dim < 0 || reduced[vector_dim];
 
-  Value result = reduce.getResult();
+  Value result = reduce.getResult(), filled = filled_.lookup(reduce);
+  if (filled && lanes > 1 && computes_costly(filled)) prefetch_ = Prefetch::NextTile;
   bool scalar = !isa<RankedTensorType>(result.getType());
   if (!scalar) buffers_[result] = destination_of(result);
   // The nest walks the dimensions that are kept; the reduced ones are walked inside, carrying accumulators.
@@ -87,6 +125,8 @@ void LoopLowering::lower_reduce(ReduceOp reduce) {
     else
       write(buffers_[result], outer, convert(total, element_type(result.getType())), false);
   });
+  prefetch_ = Prefetch::Nothing;
+  if (filled) buffers_[filled] = destinations_.find(filled)->second;
 }
 
 // Accumulators are vectors along a reduced dimension, combined at the end.
@@ -100,8 +140,8 @@ Value LoopLowering::reduce_along_vector(ReduceOp reduce, ArrayRef<Lanes> outer, 
   SmallVector<Lanes> at(outer);
   auto term = [&](Lanes lane) {
     if (vector_dim >= 0) at[vector_dim] = lane;
-    Value value = convert(broadcast_to(evaluate(reduce.getSource(), at), lanes), element);
-    if (!lane.existing) return value;
+    Value value = convert(broadcast_to(reduced_lanes(reduce, at), lanes), element);
+    if (!lane.existing || planted(PlantedBug::missing_tail_mask)) return value;
     Value mask = make<vector::CreateMaskOp>(loc, {lane.existing}, VectorType::get(lanes, b_.getI1Type()),
                                             ValueRange{lane.existing});
     return make<arith::SelectOp>(loc, {mask, value, neutral}, mask, value, neutral);
@@ -138,6 +178,7 @@ Value LoopLowering::reduce_along_vector(ReduceOp reduce, ArrayRef<Lanes> outer, 
             return next;
           },
           &results);
+      if (planted(PlantedBug::dropped_accumulator) && results.size() > 1) results[0] = neutral;
       while (results.size() > 1) {
         SmallVector<Value> halves;
         for (size_t i = 0; i + 1 < results.size(); i += 2)
@@ -191,7 +232,7 @@ Value LoopLowering::reduce_across(ReduceOp reduce, ArrayRef<Lanes> outer, ArrayR
   SmallVector<Lanes> at(outer);
   std::function<Value(unsigned, Value)> walk = [&](unsigned dim, Value start) -> Value {
     if (dim == dims.size()) {
-      Value value = convert(broadcast_to(evaluate(reduce.getSource(), at), lanes), element);
+      Value value = convert(broadcast_to(reduced_lanes(reduce, at), lanes), element);
       restore_innermost();
       return combine(reduce.getKind(), start, value, loc);
     }

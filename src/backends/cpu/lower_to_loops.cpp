@@ -84,12 +84,20 @@ LogicalResult LoopLowering::lower_block(Block& block) {
 
 LogicalResult LoopLowering::lower_op(Operation* op) {
   if (auto loop = dyn_cast<scf::ForOp>(op)) return lower_for(loop);
+  if (auto branch = dyn_cast<scf::IfOp>(op)) return lower_if(branch);
+  if (auto loop = dyn_cast<scf::WhileOp>(op)) return lower_while(loop);
   if (auto dot = dyn_cast<DotOp>(op)) return lower_dot(dot);
   if (auto store = dyn_cast<StoreOp>(op)) return lower_store(store), success();
+  if (isa<AtomicOp, AtomicCasOp>(op)) return lower_atomic(AccessOp(op)), success();
   if (auto reduce = dyn_cast<ReduceOp>(op)) return lower_reduce(reduce), success();
+  if (auto combine = dyn_cast<CombineOp>(op)) return lower_combine(combine), success();
+  if (auto scan = dyn_cast<ScanOp>(op)) return lower_scan(scan), success();
+  if (auto reshape = dyn_cast<ReshapeOp>(op)) return lower_reshape(reshape), success();
+  if (auto print = dyn_cast<PrintOp>(op)) return lower_print(print), success();
   if (op->getNumResults() == 1 && isa<RankedTensorType>(op->getResult(0).getType())) {
     if (!is_inlinable(op)) return op->emitError("the cpu backend does not support ") << op->getName();
-    if (plan_.is_kept(op->getResult(0))) keep(op->getResult(0));
+    Value result = op->getResult(0);
+    if (plan_.is_kept(result) && !leave_to_reduction(result)) keep(result);
     return success();
   }
   return lower_scalar(op);
@@ -115,31 +123,23 @@ LogicalResult LoopLowering::lower_scalar(Operation* op) {
 
 void LoopLowering::lower_store(StoreOp store) {
   const Buffer& array = buffers_.find(store.getArray())->second;
-  SmallVector<SubscriptUse> uses = subscripts_of(store);
-  auto type = dyn_cast<RankedTensorType>(store.getValue().getType());
-  unsigned rank = type ? type.getRank() : 0;
-  SmallVector<NestDim> dims;
-  for (unsigned dim = 0; dim < rank; ++dim) dims.push_back({type.getDimSize(dim), {type.getDimSize(dim), {}}});
+  SmallVector<NestDim> dims = dims_of_access(AccessOp(store));
+  const int rank = dims.size();
   auto array_type = cast<ArrayType>(store.getArray().getType());
   int contiguous = -1;
-  for (auto [dim, use] : llvm::enumerate(uses)) {
-    if (use.valid) dims[use.block_dim].bound.value = mapping_.lookup(use.valid);
-    if (use.block_dim >= 0 && array_type.stride(dim) == 1 && dims[use.block_dim].extent > 1) contiguous = use.block_dim;
-  }
+  bool decides = store.getAccess() != Access::Pointer; // else it goes along with what suits the loads
+  for (auto [dim, use] : llvm::enumerate(subscripts_of(store)))
+    if (decides && use.block_dim >= 0 && !use.is_gather() && array_type.stride(dim) == 1 &&
+        dims[use.block_dim].extent > 1)
+      contiguous = use.block_dim;
   SmallVector<bool> any(rank, true);
   int vector_dim = rank > 0 ? choose_vector_dim(store.getValue(), any, contiguous) : -1;
   int64_t lanes = vector_dim >= 0 ? native_lanes(array.element, dims[vector_dim].extent) : 1;
-  bool streaming = array_type.bytes() > target_.last_cache_bytes();
+  bool streaming =
+      store.getEviction() ? *store.getEviction() == Eviction::First : array_type.bytes() > target_.last_cache_bytes();
   nest(dims, vector_dim, lanes, [&](ArrayRef<Lanes> at) {
-    Value value = evaluate(store.getValue(), at);
-    SmallVector<Lanes> where;
-    for (const SubscriptUse& use : uses) {
-      Lanes lane = use.block_dim >= 0 ? at[use.block_dim] : Lanes{};
-      if (use.kind == Subscript::Scalar) lane.begin = mapping_.lookup(use.operand);
-      if (use.kind == Subscript::Block) lane.begin = add(mapping_.lookup(use.operand), lane.begin);
-      where.push_back(lane);
-    }
-    write(array, where, value, streaming);
+    ResolvedAccess access = resolve(AccessOp(store), at);
+    write(array, access.where, evaluate(store.getValue(), at), streaming, access.choice);
   });
 }
 
@@ -166,88 +166,63 @@ void LoopLowering::assign(const Buffer& to, Value from, ArrayRef<NestDim> dims) 
   int64_t lanes = vector_dim >= 0 ? native_lanes(element, dims[vector_dim].extent) : 1;
   // Memory and arithmetic overlap only if what the next tile reads is asked for while this one is computed.
   if (lanes > 1 && computes_costly(from)) prefetch_ = Prefetch::NextTile;
-  nest(dims, vector_dim, lanes, [&](ArrayRef<Lanes> at) {
-    Value value = evaluate(from, at);
-    SmallVector<Lanes> where(at);
-    if (vector_dim == rank - 1) where.back().existing = {}; // rows of scratch hold whole vectors
-    write(to, where, value, false);
-  });
+  nest(dims, vector_dim, lanes, [&](ArrayRef<Lanes> at) { fill(to, from, at); });
   prefetch_ = Prefetch::Nothing;
 }
 
-//===----------------------------------------------------------------------===//
-// Loops of the program
-//===----------------------------------------------------------------------===//
-
-LogicalResult LoopLowering::lower_for(scf::ForOp op) {
-  auto yield = cast<scf::YieldOp>(op.getBody()->getTerminator());
-  SmallVector<Value> scalars;
-  for (auto [i, argument] : llvm::enumerate(op.getRegionIterArgs())) {
-    Value init = op.getInitArgs()[i];
-    if (!isa<RankedTensorType>(argument.getType())) {
-      scalars.push_back(mapping_.lookup(init));
-      continue;
-    }
-    Buffer slot = make_scratch(argument);
-    assign(slot, init, dims_to_walk(init));
-    buffers_[argument] = slot;
-    if (plan_.is_updated_in_place(op, i)) destinations_[yield.getOperand(i)] = slot;
-  }
-  auto step = op.getStep().getDefiningOp<arith::ConstantIndexOp>();
-  if (!step) return op.emitError("the cpu backend needs loops of a constant step");
-  LogicalResult lowered = success();
-  SmallVector<Value> results;
-  loop(
-      mapping_.lookup(op.getLowerBound()), mapping_.lookup(op.getUpperBound()), step.value(), scalars,
-      [&](Value variable, ValueRange carried) {
-        mapping_.map(op.getInductionVar(), variable);
-        for (unsigned i = 0, next = 0; i < op.getNumRegionIterArgs(); ++i)
-          if (Value argument = op.getRegionIterArg(i); !isa<RankedTensorType>(argument.getType()))
-            mapping_.map(argument, carried[next++]);
-        lowered = lower_block(*op.getBody());
-        if (succeeded(lowered)) carry_on(op, yield);
-        SmallVector<Value> next;
-        for (Value value : yield.getOperands())
-          if (!isa<RankedTensorType>(value.getType()))
-            next.push_back(succeeded(lowered) ? mapping_.lookup(value) : carried[next.size()]);
-        return next;
-      },
-      &results);
-  unsigned next = 0;
-  for (auto [argument, result] : llvm::zip(op.getRegionIterArgs(), op.getResults())) {
-    if (isa<RankedTensorType>(result.getType()))
-      buffers_.insert({result, Buffer(buffers_.find(argument)->second)}); // a copy: insertion moves the map's entries
-    else
-      mapping_.map(result, results[next++]);
-  }
-  return lowered;
+void LoopLowering::fill(const Buffer& to, Value from, ArrayRef<Lanes> at) {
+  Value value = evaluate(from, at);
+  SmallVector<Lanes> where(at);
+  if (where.back().count > 1) where.back().existing = {}; // rows of scratch hold whole vectors
+  write(to, where, value);
 }
 
-// Moves what an iteration yields to where the next one finds it, all at once: a value that is itself carried is copied
-// aside before its place is overwritten.
-void LoopLowering::carry_on(scf::ForOp op, scf::YieldOp yield) {
-  SmallVector<std::pair<Buffer, Value>> moves;
-  for (auto [argument, next] : llvm::zip(op.getRegionIterArgs(), yield.getOperands())) {
-    if (!isa<RankedTensorType>(next.getType()) || next == argument) continue;
-    Buffer slot = buffers_[argument];
-    auto kept = buffers_.find(next);
-    if (kept != buffers_.end() && kept->second.memref == slot.memref) continue; // updated in place
-    moves.push_back({slot, next});
-  }
-  for (auto& [slot, next] : moves) {
-    if (!llvm::is_contained(op.getRegionIterArgs(), next)) continue;
-    Buffer aside = make_scratch(next);
-    assign(aside, next, dims_to_walk(next));
-    asides_[next] = aside;
-  }
-  for (auto& [slot, next] : moves) {
-    auto aside = asides_.find(next);
-    Buffer source = aside == asides_.end() ? Buffer() : aside->second;
-    if (source.memref) std::swap(buffers_[next], source);
-    assign(slot, next, dims_to_walk(next));
-    if (source.memref) std::swap(buffers_[next], source);
-  }
-  asides_.clear();
+void LoopLowering::lower_print(PrintOp print) {
+  Value value = print.getValue();
+  SmallVector<NestDim> dims;
+  if (auto type = value ? dyn_cast<RankedTensorType>(value.getType()) : RankedTensorType())
+    for (int64_t size : type.getShape()) dims.push_back({size, {size, {}}});
+  for (auto [dim, valid] : llvm::zip(print.getValidDims(), print.getValid()))
+    dims[dim].bound.value = mapping_.lookup(valid);
+  nest(dims, -1, 1, [&](ArrayRef<Lanes> at) {
+    SmallVector<Value> places{program_id_};
+    for (const Lanes& lane : at) places.push_back(lane.begin);
+    Value printed;
+    if (value) {
+      printed = evaluate(value, at);
+      Type element = printed.getType();
+      if (element.isIndex())
+        printed = make<arith::IndexCastOp>(print.getLoc(), {printed}, b_.getI64Type(), printed);
+      else if (!element.isInteger(1))
+        printed = convert(printed, isa<FloatType>(element) ? Type(b_.getF64Type()) : Type(b_.getI64Type()));
+    }
+    restore_innermost();
+    b_.create<PrintOp>(print.getLoc(), print.getTextAttr(), printed, places, b_.getDenseI32ArrayAttr({}));
+  });
+}
+
+// The elements in row-major order without gaps; the result is the same memory under other dimensions.
+void LoopLowering::lower_reshape(ReshapeOp reshape) {
+  auto from = cast<RankedTensorType>(reshape.getSource().getType()), to = cast<RankedTensorType>(reshape.getType());
+  Type element = from.getElementType().isInteger(1) ? b_.getI8Type() : from.getElementType();
+  Buffer packed = make_scratch(from.getShape(), element);
+  packed.element = from.getElementType();
+  SmallVector<NestDim> dims = dims_to_walk(reshape.getSource());
+  int rank = dims.size(), vector_dim = choose_vector_dim(reshape.getSource(), SmallVector<bool>(rank, true), rank - 1);
+  int64_t lanes = vector_dim >= 0 ? native_lanes(compute_type(from.getElementType()), dims[vector_dim].extent) : 1;
+  nest(dims, vector_dim, lanes, [&](ArrayRef<Lanes> at) { write(packed, at, evaluate(reshape.getSource(), at)); });
+  auto view = MemRefType::get(to.getShape(), element);
+  SmallVector<int64_t> strides;
+  int64_t offset = 0;
+  if (failed(getStridesAndOffset(view, strides, offset))) llvm_unreachable("a contiguous memref has strides");
+  OpBuilder::InsertionGuard guard(b_);
+  b_.setInsertionPointAfter(packed.memref.getDefiningOp());
+  Buffer buffer{
+      b_.create<memref::ReinterpretCastOp>(reshape.getLoc(), view, packed.memref, offset, view.getShape(), strides),
+      {},
+      from.getElementType()};
+  for (unsigned dim = 0; dim < to.getRank(); ++dim) buffer.order.push_back(dim);
+  buffers_[reshape.getResult()] = buffer;
 }
 
 } // namespace tilewright::cpu

@@ -1,6 +1,8 @@
 // Loops over the lanes of values, and where in them ops go.
 #include "backends/cpu/loop_lowering.h"
 
+#include "support/planted_bug.h"
+
 using namespace mlir;
 
 namespace tilewright::cpu {
@@ -101,6 +103,7 @@ void LoopLowering::vector_loop(NestDim dim, int64_t lanes, int64_t unroll, llvm:
     whole(index(grouped));
   else if (full > grouped)
     over(index(grouped), index(full), lanes, whole);
+  if (planted(PlantedBug::tail_one_lane_short) && full + 1 < count) --count;
   if (full < count) body({index(full), lanes, index(count - full), dim.bound});
 }
 
@@ -145,8 +148,7 @@ SmallVector<Value> LoopLowering::existing_lanes(Value value, int depth) {
     return bound && bound.getParentRegion()->isAncestor(current_->getParentRegion()) ? bound : Value();
   };
   if (auto load = dyn_cast<LoadOp>(op)) {
-    for (const SubscriptUse& use : subscripts_of(load))
-      if (use.block_dim >= 0) lanes[use.block_dim] = visible(use.valid);
+    for (auto [dim, valid] : llvm::zip(load.getValidDims(), load.getValid())) lanes[dim] = visible(valid);
   } else if (auto transpose = dyn_cast<TransposeOp>(op)) {
     SmallVector<Value> source = existing_lanes(transpose.getSource(), depth + 1);
     for (auto [dim, from] : llvm::enumerate(transpose.getPermutation())) lanes[dim] = source[from];
@@ -164,6 +166,8 @@ SmallVector<Value> LoopLowering::existing_lanes(Value value, int depth) {
   } else if (auto dot = dyn_cast<DotOp>(op)) {
     SmallVector<Value> a = existing_lanes(dot.getA(), depth + 1), b = existing_lanes(dot.getB(), depth + 1);
     for (unsigned dim = 0; dim < lanes.size(); ++dim) lanes[dim] = dim + 1 == lanes.size() ? b[dim] : a[dim];
+  } else if (isa<TakeOp>(op)) {
+    // all of them
   } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
     auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
     lanes = existing_lanes(yield.getOperand(cast<OpResult>(value).getResultNumber()), depth + 1);
@@ -210,11 +214,16 @@ void LoopLowering::score(Value value, SmallVector<int> dims, SmallVectorImpl<int
   Operation* op = value.getDefiningOp();
   if (!op || depth > 8 || !is_inlinable(op) || !isa<RankedTensorType>(value.getType())) return;
   if (auto load = dyn_cast<LoadOp>(op)) {
+    if (load.getAccess() == Access::Pointer) return; // goes along with what suits the others
     auto array = cast<ArrayType>(load.getArray().getType());
     for (auto [dim, use] : llvm::enumerate(subscripts_of(load)))
-      if (use.block_dim >= 0 && array.stride(dim) != 0) favour(dims[use.block_dim], array.stride(dim) == 1 ? 4 : -2);
+      if (use.is_gather())
+        for (int i = 0; i < use.block_rank; ++i) favour(dims[use.block_dim + i], -2);
+      else if (use.block_dim >= 0 && array.stride(dim) != 0)
+        favour(dims[use.block_dim], array.stride(dim) == 1 ? 4 : -2);
     return;
   }
+  if (isa<TakeOp>(op)) return;
   SmallVector<int> source = dims;
   if (auto transpose = dyn_cast<TransposeOp>(op)) {
     for (auto [dim, from] : llvm::enumerate(transpose.getPermutation())) source[from] = dims[dim];

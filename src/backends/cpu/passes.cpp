@@ -2,6 +2,7 @@
 
 #include "backends/cpu/expand_math.h"
 #include "backends/cpu/lower_to_loops.h"
+#include "backends/cpu/overlap_stores.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -39,6 +40,7 @@ struct LowerToLoopsPass : PassWrapper<LowerToLoopsPass, OperationPass<ModuleOp>>
 void register_passes() {
   PassRegistration<LowerToLoopsPass>();
   register_expand_math_pass();
+  register_overlap_stores_pass();
 }
 
 } // namespace tilewright::cpu

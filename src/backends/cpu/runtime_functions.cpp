@@ -1,5 +1,6 @@
 #include "backends/cpu/runtime_functions.h"
 
+#include "ir/tile_dialect.h"
 #include "runtime/kernel_abi.h"
 
 #include "mlir/IR/BuiltinTypes.h"
@@ -37,10 +38,21 @@ std::optional<RuntimeFunction> function_named(llvm::StringRef op_name) {
       .Default(std::nullopt);
 }
 
+std::optional<RuntimeFunction> function_of(mlir::Operation& op) {
+  auto composite = mlir::dyn_cast<CompositeOp>(op);
+  if (!composite) return function_named(op.getName().getStringRef());
+  switch (composite.getFunction()) {
+  case Composite::Erfc: return RuntimeFunction::erfc;
+  case Composite::Erfinv: return RuntimeFunction::erfinv;
+  case Composite::Lgamma: return RuntimeFunction::lgamma;
+  default: return std::nullopt;
+  }
+}
+
 } // namespace
 
-std::optional<int64_t> runtime_function_offset(llvm::StringRef op_name, mlir::Type element) {
-  std::optional<RuntimeFunction> function = function_named(op_name);
+std::optional<int64_t> runtime_function_offset(mlir::Operation& op, mlir::Type element) {
+  std::optional<RuntimeFunction> function = function_of(op);
   if (!function || (!element.isF32() && !element.isF64())) return std::nullopt;
   return runtime_table_offset(*function, element.isF64() ? DType::float64 : DType::float32);
 }

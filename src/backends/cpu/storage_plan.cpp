@@ -1,11 +1,13 @@
 #include "backends/cpu/storage_plan.h"
 
+#include "support/planted_bug.h"
+
 using namespace mlir;
 
 namespace tilewright::cpu {
 
 bool is_inlinable(Operation* op) {
-  return isa<LoadOp, SplatOp, IotaOp, BroadcastOp, ExpandDimsOp, TransposeOp, CompositeOp>(op) ||
+  return isa<LoadOp, SplatOp, IotaOp, BroadcastOp, ExpandDimsOp, TransposeOp, TakeOp, CompositeOp>(op) ||
          isa<arith::ArithDialect, math::MathDialect>(op->getDialect());
 }
 
@@ -35,6 +37,16 @@ static bool is_costly(Operation* op) {
               math::RoundEvenOp>(op);
 }
 
+bool StoragePlan::is_computed_lane_by_lane(Value value, Operation* user) const {
+  bool used = false;
+  for (const Site& site : sites_.find(value)->second) {
+    if (site.op != user) continue;
+    if (site.repeated || !site.aligned) return false;
+    used = true;
+  }
+  return used;
+}
+
 static bool has_element_of(Value operand, DotOp dot) {
   return element_type(operand.getType()) == element_type(dot.getType());
 }
@@ -51,8 +63,10 @@ StoragePlan::StoragePlan(ProgramOp program) {
       if (!left.getDefiningOp<LoadOp>() || !has_element_of(left, dot)) kept_.insert(left);
       packed_[look_through_transpose(dot.getB()).source].push_back(dot);
     }
-    if (auto loop = dyn_cast<scf::ForOp>(op))
-      for (Value yielded : cast<scf::YieldOp>(loop.getBody()->getTerminator()).getOperands())
+    if (auto take = dyn_cast<TakeOp>(op)) kept_.insert(take.getSource());
+    // What the next iteration begins with is computed before its place is overwritten.
+    if (auto loop = dyn_cast<LoopLikeOpInterface>(op))
+      for (Value yielded : loop.getYieldedValues())
         if (is_tensor(yielded) && yielded.getDefiningOp() && loop->isProperAncestor(yielded.getDefiningOp()))
           kept_.insert(yielded);
   }
@@ -71,6 +85,13 @@ StoragePlan::StoragePlan(ProgramOp program) {
       }
     }
   }
+  for (Operation* write : writes_) {
+    auto store = dyn_cast<StoreOp>(write);
+    if (!store) continue;
+    Operation* stored = store.getValue().getDefiningOp();
+    bool through_copy = store.getAccess() == Access::TensorDescriptor && is_tensor(store.getValue());
+    if (through_copy && stored && is_inlinable(stored)) kept_.insert(store.getValue());
+  }
   // Consumers come before what they use, so that a value's sites are known when it is decided upon.
   for (Operation* op : llvm::reverse(ops)) {
     for (Value result : op->getResults())
@@ -86,7 +107,7 @@ StoragePlan::StoragePlan(ProgramOp program) {
 void StoragePlan::number(ProgramOp program) {
   program.getBody().walk<WalkOrder::PreOrder>([&](Operation* op) {
     numbers_[op] = numbers_.size();
-    if (auto store = dyn_cast<StoreOp>(op)) stores_.push_back(store);
+    if (AccessOp access(op); access && access.writes()) writes_.push_back(op);
   });
 }
 
@@ -102,11 +123,13 @@ StoragePlan::Sites StoragePlan::collect_sites(Value value) const {
       continue;
     }
     if (!is_inlinable(user)) {
-      add({user, false, isa<StoreOp, scf::YieldOp>(user)});
+      add({user, false, isa<StoreOp, ReduceOp, scf::YieldOp>(user)});
       continue;
     }
     Value result = user->getResult(0);
-    bool broadcast = isa<BroadcastOp>(user) && value.getType() != result.getType();
+    // Indices and masks of a gather, and what is taken from, are used in places of their own.
+    bool addresses = isa<LoadOp, TakeOp>(user);
+    bool broadcast = addresses || (isa<BroadcastOp>(user) && value.getType() != result.getType());
     bool moves = broadcast || isa<TransposeOp>(user);
     if (kept_.contains(result)) {
       add({user, broadcast, !moves});
@@ -138,7 +161,8 @@ bool computes_costly(Value value, const llvm::DenseSet<Value>& kept, int depth) 
 
 bool StoragePlan::must_keep(Value value, ArrayRef<Site> sites) const {
   Operation* op = value.getDefiningOp();
-  if (auto load = dyn_cast<LoadOp>(op)) return is_overwritten_before_use(load, sites);
+  if (auto load = dyn_cast<LoadOp>(op))
+    return load.getAccess() == Access::TensorDescriptor || is_overwritten_before_use(load, sites);
   // Keep the costly op itself, or a value at the end of a chain where it branches: a value whose one user is inlined is
   // computed as often as that user, which is decided on first.
   if (!is_costly(op) && !(value.hasOneUse() ? false : computes_costly(value, kept_))) return false;
@@ -146,7 +170,7 @@ bool StoragePlan::must_keep(Value value, ArrayRef<Site> sites) const {
   for (const Site& site : sites) {
     if (site.repeated) return true;
     for (Operation* parent = site.op->getParentOp(); parent != op->getParentOp(); parent = parent->getParentOp())
-      if (isa<scf::ForOp>(parent) && !parent->isAncestor(op)) return true;
+      if (isa<scf::ForOp, scf::WhileOp>(parent) && !parent->isAncestor(op)) return true;
   }
   return false;
 }
@@ -165,17 +189,20 @@ unsigned StoragePlan::last_number(Operation* site, Operation* definition) const 
 }
 
 bool StoragePlan::is_overwritten_before_use(LoadOp load, ArrayRef<Site> sites) const {
+  if (planted(PlantedBug::overwritten_before_read)) return false;
   unsigned from = numbers_.find(load)->second;
-  for (StoreOp store : stores_) {
-    if (store.getArray() != load.getArray()) continue;
-    unsigned at = numbers_.find(store)->second;
+  for (Operation* write : writes_) {
+    if (AccessOp(write).array() != load.getArray()) continue;
+    unsigned at = numbers_.find(write)->second;
     // A store of the very lanes that it reads, and nothing else of the array, may read them as it goes.
     auto same_lanes = [&] {
-      return store.getIndices() == load.getIndices() && store.getSubscripts() == load.getSubscripts() &&
-             store.getValue().getType() == load.getType();
+      auto store = dyn_cast<StoreOp>(write);
+      return store && store.getIndices() == load.getIndices() && store.getSubscripts() == load.getSubscripts() &&
+             store.getValue().getType() == load.getType() &&
+             llvm::none_of(subscripts_of(load), [](const SubscriptUse& use) { return use.is_gather(); });
     };
     for (const Site& site : sites) {
-      if (site.op == store && site.aligned && same_lanes() && last_number(site.op, load) == at) continue;
+      if (site.op == write && site.aligned && same_lanes() && last_number(site.op, load) == at) continue;
       if (from < at && at <= last_number(site.op, load)) return true;
     }
   }
@@ -196,7 +223,8 @@ void StoragePlan::plan_loop(scf::ForOp loop) {
       unsigned used = numbers_.find(site.op)->second;
       return used < at || (site.op == definition && site.aligned);
     });
-    if (isa<ReduceOp>(definition)) safe = false;
+    if (isa<ReduceOp, CombineOp, ScanOp, ReshapeOp, AtomicOp, AtomicCasOp, scf::IfOp, scf::WhileOp>(definition))
+      safe = false;
     if (safe) in_place_.insert({loop.getOperation(), index});
   }
 }

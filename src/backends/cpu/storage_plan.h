@@ -5,7 +5,8 @@
 //   - where it is expensive (an elementary function, a division) and would be computed more than once: by two
 //   consumers,
 //     inside a loop that it does not depend on, or for each lane of a dimension it is broadcast along;
-//   - where it reads memory that is overwritten before its last use.
+//   - where it reads memory that is overwritten before its last use;
+//   - where its load, or the store of it, is to go through a packed copy (tensor_descriptor).
 #pragma once
 
 #include "ir/tile_dialect.h"
@@ -30,6 +31,9 @@ public:
     return in_place_.contains({loop.getOperation(), index});
   }
 
+  /// True where `user` computes from `value` inside its own loops, and each of its lanes from the same lane.
+  bool is_computed_lane_by_lane(mlir::Value value, mlir::Operation* user) const;
+
   /// What is read through transposes: the value whose buffer a dot addresses, and whether it lies transposed there.
   struct DotOperand {
     mlir::Value source;
@@ -42,7 +46,7 @@ private:
   struct Site {
     mlir::Operation* op;
     bool repeated; // more often than the value has lanes: it is broadcast on the way
-    bool aligned;  // each lane is used for the same lane of the consumer
+    bool aligned;  // each lane is used for the same lane of the consumer, a reduction's operand included
     bool operator==(const Site&) const = default;
   };
   using Sites = llvm::SmallVector<Site, 4>;
@@ -60,7 +64,7 @@ private:
   llvm::DenseMap<mlir::Value, llvm::SmallVector<DotOp, 1>> packed_;
   llvm::DenseSet<std::pair<mlir::Operation*, unsigned>> in_place_;
   llvm::DenseMap<mlir::Operation*, unsigned> numbers_; // in program order, operations before those inside them
-  llvm::SmallVector<StoreOp> stores_;
+  llvm::SmallVector<mlir::Operation*> writes_;         // stores and atomic accesses
 };
 
 /// True where the value is computed by an elementary function, a division or the like, or by pointwise ops over one.

@@ -61,8 +61,20 @@ RegisterTile CpuTarget::dot_tile() const {
   // Enough accumulators to hide the latency of a fused multiply-add on two units, within the registers, more products
   // than loads, and powers of two where there are registers to choose from: a block that must be padded loses what it
   // pads.
+  if (chosen_dot_tile) return *chosen_dot_tile;
   if (vector_registers >= 32) return vector_bits >= 512 ? RegisterTile{8, 2} : RegisterTile{4, 4};
   return RegisterTile{6, 2};
+}
+
+std::vector<RegisterTile> CpuTarget::dot_tiles() const {
+  // Accumulators, a vector of columns for each of them, and one broadcast value.
+  if (vector_registers >= 32) return {{4, 4}, {8, 2}, {8, 3}, {6, 4}, {12, 2}};
+  return {{4, 2}, {6, 2}, {4, 3}, {12, 1}};
+}
+
+std::vector<int> CpuTarget::vector_widths() const {
+  if (vector_bits >= 512) return {256, 512}; // wide vectors may lower the clock
+  return {vector_bits};
 }
 
 const CpuTarget& host_target() {

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace tilewright::cpu {
 
@@ -33,11 +35,16 @@ struct CpuTarget {
   // Lanes of a native vector.
   int lanes(int element_bits) const { return vector_bits / element_bits; }
 
-  // The register tile of a dot, in native vectors of the accumulator's dtype. docs/loops-prototype.md has the
-  // measurements behind it.
+  // The register tile of a dot, in native vectors of the accumulator's dtype: the chosen one, or else one that is good
+  // on such a CPU. docs/loops-prototype.md has the measurements behind it.
   RegisterTile dot_tile() const;
+  std::optional<RegisterTile> chosen_dot_tile = std::nullopt;
+  // Those worth trying, which fit the registers. Whoever packs for one has room for all of them.
+  std::vector<RegisterTile> dot_tiles() const;
+  // Widths of vectors worth trying, in bits, smaller ones first.
+  std::vector<int> vector_widths() const;
 
-  // What compiled code depends on, as one line for keys and logs.
+  // What compiled code depends on but for the chosen tile, as one line for keys and logs.
   std::string identity() const { return triple + " " + cpu + " " + features + " " + std::to_string(vector_bits); }
 };
 

@@ -20,8 +20,7 @@ namespace {
 // OpenBLAS's threads spin for 2^26 cycles after a call, on cores that the next contestant needs.
 constexpr std::chrono::milliseconds kPeerRest(40);
 
-// Where a median is this much above the least, or the limits before and after differ by so much, others used the
-// machine.
+// Where a median is this much above the least, others used the machine.
 constexpr double kNoise = 1.2;
 
 //===----------------------------------------------------------------------===//
@@ -78,11 +77,7 @@ MachineLimits larger(const MachineLimits& a, const MachineLimits& b) {
           std::max(a.copy_gbps, b.copy_gbps), a.threads};
 }
 
-double ratio(double a, double b) { return std::max(a, b) / std::min(a, b); }
-
-bool is_noisy(const MachineLimits& before, const MachineLimits& after, std::span<const Timing> timings) {
-  if (ratio(before.float32_gflops, after.float32_gflops) > kNoise || ratio(before.copy_gbps, after.copy_gbps) > kNoise)
-    return true;
+bool is_noisy(std::span<const Timing> timings) {
   return std::ranges::any_of(
       timings, [](const Timing& timing) { return timing.microseconds > kNoise * timing.least_microseconds; });
 }
@@ -164,32 +159,40 @@ BenchRow Bench::measure(const KernelArguments& what) {
     launches.push_back(&best);
   }
   std::optional<Peer> peer = find_peer(chosen);
-  std::vector<std::function<void()>> contestants;
-  for (const ReadyLaunch* launch : launches) contestants.push_back(launch->run);
-  if (peer) contestants.push_back(peer->run);
-  for (const auto& contestant : contestants) contestant();
+  for (const ReadyLaunch* launch : launches) launch->run();
+  if (peer) peer->run();
   check(row, chosen, launches, peer);
 
+  Work work = work_of(*chosen.kernel, chosen.instance, chosen.arguments, by_default.results);
+  MachineLimits limits = measure_machine_limits();
+  limits_ = larger(limits, limits_);
+  row.limit.bound = bound_of(work, chosen.instance.dtype(), limits);
+  Limit limit = limit_for(work, row.limit.bound, chosen.instance.dtype());
+
+  // In this order in every round, so that what is to be compared is measured next to each other.
+  std::vector<std::function<void()>> contestants;
+  if (launches.size() > 1) contestants.push_back(by_default.run);
+  contestants.push_back(limit.work.run);
+  contestants.push_back(launches.back()->run);
+  if (peer) contestants.push_back(peer->run);
   TurnPolicy policy;
   if (peer) policy.rest = [] { std::this_thread::sleep_for(kPeerRest); };
   SteadyClock clock;
-  MachineLimits before = measure_machine_limits();
   std::vector<Timing> timings = time_in_turns(contestants, clock, policy);
-  MachineLimits after = measure_machine_limits(), limits = larger(before, after);
-  limits_ = larger(limits, limits_);
-  if (is_noisy(before, after, timings))
+  if (is_noisy(timings))
     fmt::print(terminal_.err, "warning: the machine was not quiet: times of {} varied\n", row.kernel);
 
-  row.default_microseconds = timings[0].microseconds;
-  row.microseconds = timings[launches.size() - 1].microseconds;
+  const Timing &of_limit = timings[launches.size() - 1], &own = timings[launches.size()];
+  row.microseconds = own.microseconds;
+  row.default_microseconds = launches.size() > 1 ? timings.front().microseconds : own.microseconds;
+  row.limit.fraction = limit.share * median_ratio(of_limit, own);
   if (peer) {
     row.peer = peer->name;
     row.peer_microseconds = timings.back().microseconds;
+    row.speedup = median_ratio(timings.back(), own);
   }
-  Work work = work_of(*chosen.kernel, chosen.instance, chosen.arguments, by_default.results);
   row.gflops = work.gflops(row.microseconds);
   row.gbps = work.gbps(row.microseconds);
-  row.limit = limit_fraction(work, row.microseconds, chosen.instance.dtype(), limits);
   return row;
 }
 

@@ -12,11 +12,6 @@ namespace tilewright {
 
 using nlohmann::ordered_json;
 
-std::optional<double> BenchRow::speedup() const {
-  if (!peer_microseconds) return std::nullopt;
-  return *peer_microseconds / microseconds;
-}
-
 template <class T> static ordered_json json_of(const std::optional<T>& value) {
   return value ? ordered_json(*value) : ordered_json(nullptr);
 }
@@ -32,7 +27,7 @@ static ordered_json json_of(const BenchRow& row) {
           {"limit_fraction", row.limit.fraction},
           {"peer", json_of(row.peer)},
           {"peer_us", json_of(row.peer_microseconds)},
-          {"speedup", json_of(row.speedup())},
+          {"speedup", json_of(row.speedup)},
           {"max_rel_err", json_of(row.max_relative_error)},
           {"config", ordered_json::parse(row.config.to_json())}};
 }
@@ -64,7 +59,7 @@ static std::vector<std::string> cells_of(const BenchRow& row) {
           arithmetic ? fmt::format("{:.1f} GFLOP/s", row.gflops) : fmt::format("{:.2f} GB/s", row.gbps),
           fmt::format("{:.0f}% of {}", row.limit.fraction * 100, arithmetic ? "FMA" : "copy"),
           row.peer ? fmt::format("{} {}", *row.peer, time_text(*row.peer_microseconds)) : "-",
-          row.peer ? fmt::format("{:.2f}x", *row.speedup()) : "-",
+          row.peer ? fmt::format("{:.2f}x", *row.speedup) : "-",
           row.max_relative_error ? fmt::format("{:.1e}", *row.max_relative_error) : "-",
           row.right ? "" : "WRONG"};
 }

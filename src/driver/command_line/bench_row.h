@@ -17,14 +17,13 @@ struct BenchRow {
   double microseconds = 0; // with `config`; medians, all of them
   double default_microseconds = 0;
   double gflops = 0, gbps = 0;
-  LimitFraction limit = {Bound::memory};
+  LimitFraction limit = {Bound::memory}; // of the limit measured in turns with the kernel: a median of ratios
   std::optional<std::string> peer = {};
   std::optional<double> peer_microseconds = {};
+  std::optional<double> speedup = {};            // the peer's time over the kernel's: a median of ratios too
   std::optional<double> max_relative_error = {}; // nothing where there is no reference
   bool right = true;
   Config config = {};
-
-  std::optional<double> speedup() const;
 };
 
 /// {"machine": {...}, "rows": [...]}: what there is none of is null.

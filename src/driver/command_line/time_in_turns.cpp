@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace tilewright {
 namespace {
@@ -52,9 +53,15 @@ std::vector<Timing> time_in_turns(std::span<const std::function<void()>> contest
     }
   }
   std::vector<Timing> timings;
-  for (const std::vector<double>& each : samples)
-    timings.push_back({median(each), *std::ranges::min_element(each), static_cast<int>(each.size())});
+  for (std::vector<double>& each : samples)
+    timings.push_back({median(each), *std::ranges::min_element(each), static_cast<int>(each.size()), std::move(each)});
   return timings;
+}
+
+double median_ratio(const Timing& a, const Timing& b) {
+  std::vector<double> ratios;
+  for (size_t i = 0; i < std::min(a.rounds.size(), b.rounds.size()); ++i) ratios.push_back(a.rounds[i] / b.rounds[i]);
+  return median(std::move(ratios));
 }
 
 } // namespace tilewright

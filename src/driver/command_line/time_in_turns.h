@@ -14,6 +14,7 @@ struct Timing {
   double microseconds = 0; // the median of the samples
   double least_microseconds = 0;
   int samples = 0;
+  std::vector<double> rounds = {}; // microseconds of each sample
 };
 
 struct TurnPolicy {
@@ -27,5 +28,9 @@ struct TurnPolicy {
 /// Each sample begins with a launch that does not count, for the caches and the clock's rise.
 std::vector<Timing> time_in_turns(std::span<const std::function<void()>> contestants, Clock& clock,
                                   const TurnPolicy& policy = {});
+
+/// The median over the rounds of a's time over b's, for two that were timed together. What a shared machine does to
+/// neighbours in a round it does to both: so this is steadier than the ratio of their medians.
+double median_ratio(const Timing& a, const Timing& b);
 
 } // namespace tilewright

@@ -20,11 +20,19 @@ Work work_of(const RegisteredKernel& kernel, const Instance& instance, std::span
   return work;
 }
 
-LimitFraction limit_fraction(const Work& work, double microseconds, DType dtype, const MachineLimits& limits) {
+Bound bound_of(const Work& work, DType dtype, const MachineLimits& limits) {
   double peak_gflops = dtype == float64 ? limits.float64_gflops : limits.float32_gflops;
-  if (work.flops * limits.copy_gbps > work.bytes * peak_gflops)
-    return {Bound::arithmetic, work.gflops(microseconds) / peak_gflops};
-  return {Bound::memory, work.gbps(microseconds) / limits.copy_gbps};
+  return work.flops * limits.copy_gbps > work.bytes * peak_gflops ? Bound::arithmetic : Bound::memory;
+}
+
+Limit limit_for(const Work& work, Bound bound, DType dtype) {
+  Limit limit;
+  if (bound == Bound::memory)
+    limit.work = copy_work();
+  else
+    limit.work = dtype == float64 ? float64_work() : float32_work();
+  limit.share = (bound == Bound::memory ? work.bytes : work.flops) / limit.work.amount;
+  return limit;
 }
 
 } // namespace tilewright

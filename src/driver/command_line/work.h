@@ -29,6 +29,14 @@ struct LimitFraction {
 
 /// By arithmetic where there are more operations per byte than the machine can do (the roofline: Williams, Waterman and
 /// Patterson, 2009), else by copying. The peak is float64's for `dtype` float64, else float32's.
-LimitFraction limit_fraction(const Work& work, double microseconds, DType dtype, const MachineLimits& limits);
+Bound bound_of(const Work& work, DType dtype, const MachineLimits& limits);
+
+/// What only this limit bounds, and the part of `work` that it stands for: operations over operations, or bytes over
+/// bytes.
+struct Limit {
+  LimitWork work;
+  double share = 0;
+};
+Limit limit_for(const Work& work, Bound bound, DType dtype);
 
 } // namespace tilewright

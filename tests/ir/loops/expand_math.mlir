@@ -50,6 +50,19 @@ func.func @sin_branches_for_large_lanes(%x: vector<8xf32>) -> vector<8xf32> {
   return %y : vector<8xf32>
 }
 
+// Below zero a sigmoid is e^x over 1 + e^x. Composites that the runtime table has stay.
+// CHECK-LABEL: func.func @composites
+// CHECK-NOT: tile.composite sigmoid
+// CHECK: %[[BELOW:.*]] = arith.cmpf olt, %arg0
+// CHECK: %[[NUMERATOR:.*]] = arith.select %[[BELOW]]
+// CHECK: %[[SIGMOID:.*]] = arith.divf %[[NUMERATOR]]
+// CHECK: tile.composite erfc %[[SIGMOID]] : vector<8xf32>
+func.func @composites(%x: vector<8xf32>) -> vector<8xf32> {
+  %y = tile.composite sigmoid %x : vector<8xf32>
+  %z = tile.composite erfc %y : vector<8xf32>
+  return %z : vector<8xf32>
+}
+
 // What has instructions, or no expansion, stays.
 // CHECK-LABEL: func.func @others_stay
 // CHECK: math.sqrt

@@ -20,11 +20,12 @@ tile.kernel @not_pinned(%x: !tile.array<f32, [s0]>) {
 
 // -----
 
-tile.kernel @not_supported(%x: !tile.array<f32, [20], strides [1]>, %flag: i1) {
+tile.kernel @not_supported(%x: !tile.array<f32, [20], strides [1]>) {
   %zero = arith.constant 0 : index
   tile.for (%t: b0) = (%zero) to (%zero) parallel {
-    // expected-error @below {{'scf.if' is not supported by this version}}
-    scf.if %flag {
+    // expected-error @below {{'scf.execute_region' is not supported by this version}}
+    scf.execute_region {
+      scf.yield
     }
   }
   tile.return

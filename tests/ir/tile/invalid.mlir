@@ -64,8 +64,43 @@ tile.kernel @k() {
 tile.kernel @k(%n: index) {
   tile.for (%t: b0) = (%n) to (%n) parallel {
   }
-  // expected-error @+1 {{'tile.for' op is a second outermost loop, which is not supported yet}}
-  tile.for (%t: b1) = (%n) to (%n) parallel {
+  // expected-error @+1 {{'tile.barrier' op must stand between two outermost loops}}
+  tile.barrier
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%x: !tile.array<f32, [64, 64]>, %n: index) {
+  tile.for (%t: b0) = (%n) to (%n) parallel {
+    %i = tile.index %t : !tile.tile<b0> -> tensor<?xi32, #tile.dims<[b0]>>
+    // expected-error @+1 {{'tile.load' op goes with a gather that is not there}}
+    %v = tile.load %x[with %i, %t] : !tile.array<f32, [64, 64]> -> tensor<?xf32, #tile.dims<[b0]>> tiles(tensor<?xi32, #tile.dims<[b0]>>, !tile.tile<b0>)
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%x: !tile.array<f32, [64]>, %n: index) {
+  tile.for (%t: b0) = (%n) to (%n) parallel {
+    %v = tile.load %x[%t] : !tile.array<f32, [64]> -> tensor<?xf32, #tile.dims<[b0]>> tiles(!tile.tile<b0>)
+    // expected-error @+1 {{'tile.scan' op needs a combiner that yields one scalar per source}}
+    %s = tile.scan (%v) dim 0 {
+    ^bb0(%a: f32, %b: f32):
+      tile.yield %a, %b : f32, f32
+    } : tensor<?xf32, #tile.dims<[b0]>>
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%x: !tile.array<f32, [64]>, %n: index) {
+  tile.for (%t: b0) = (%n) to (%n) parallel {
+    %v = tile.load %x[%t] : !tile.array<f32, [64]> -> tensor<?xf32, #tile.dims<[b0]>> tiles(!tile.tile<b0>)
+    // expected-error @+1 {{'tile.reshape' op has a source of b0 elements and a result of 2 * b0}}
+    %s = tile.reshape %v : tensor<?xf32, #tile.dims<[b0]>> -> tensor<?x2xf32, #tile.dims<[b0, 2]>>
   }
   tile.return
 }
@@ -494,7 +529,7 @@ tile.kernel @k(%x: !tile.array<f32, [s0]>, %n: index) {
 
 tile.kernel @k(%x: !tile.array<f32, [s0]>, %n: index) {
   tile.for (%t: b0) = (%n) to (%n) parallel {
-    // expected-error @+1 {{expected one type per tile subscript}}
+    // expected-error @+1 {{expected one type per tile or gather subscript}}
     %a = tile.load %x[%t] : !tile.array<f32, [s0]> -> tensor<?xf32, #tile.dims<[b0]>>
   }
   tile.return

@@ -152,6 +152,29 @@ TEST(ConfigPoint, every_way_to_move_keeps_element_limits_and_inner_blocks) {
   expect_legal(default_point(spec));
 }
 
+TEST(ConfigPoint, every_way_to_move_keeps_dependences) {
+  ConfigSpec spec = example_spec();
+  spec.dependences = {{.entry = {"pid_type", 0}, .on = {"block_sizes", 1}, .least = 64, .why = "it is small"},
+                      {.entry = {"range_unroll_factors", 1}, .on = {"pid_type", 0}, .values = {"flat"}, .why = "so"}};
+  Random random(5);
+  std::set<std::string> seen; // of what depends on something else
+  auto expect_legal = [&](const ConfigPoint& point) {
+    const Config config = decode(spec, point);
+    auto [normal, warnings] = normalise(spec, config);
+    EXPECT_EQ(normal, config);
+    EXPECT_TRUE(warnings.empty()) << warnings.front();
+    seen.insert(config.get_string("pid_type") + config.find("range_unroll_factors")->as_list()[1].to_json());
+  };
+  for (int i = 0; i < 50; ++i) {
+    const ConfigPoint a = random_point(spec, random), b = random_point(spec, random), c = random_point(spec, random);
+    expect_legal(a);
+    expect_legal(mutate(spec, a, random));
+    expect_legal(evolve(spec, a, b, c, a, 0.8, 0.8, random));
+    for (const ConfigPoint& neighbour : neighbours(spec, a)) expect_legal(neighbour);
+  }
+  EXPECT_EQ(seen, (std::set<std::string>{"flat1", "flat2", "flat4", "flat8", "persistent_blocked2"}));
+}
+
 TEST(ConfigPoint, a_default_past_a_limit_is_lowered) {
   ConfigSpec spec = example_spec();
   spec.element_limits = {{.what = "a tile", .factors = {{"block_sizes", 0}, {"block_sizes", 1}}, .max_elements = 1024}};

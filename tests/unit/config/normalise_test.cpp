@@ -123,6 +123,60 @@ TEST(Normalise, a_block_inside_another_is_lowered_to_it_with_a_warning) {
                                                 "the size of the block it walks in"}));
 }
 
+// An option that is one per access, three of which can do different things.
+ConfigSpec spec_with_accesses() {
+  ConfigSpec spec = example_spec();
+  spec.options.push_back(
+      {.name = "indexing",
+       .summary = "how memory is reached",
+       .may_be_one_value = true,
+       .entries = {ChoiceEntry{.choices = {"block_ptr", "pointer"}, .default_value = "block_ptr"},
+                   ChoiceEntry{.choices = {"pointer"}, .default_value = "pointer"},
+                   ChoiceEntry{.choices = {"block_ptr", "tensor_descriptor"}, .default_value = "block_ptr"}}});
+  return spec;
+}
+
+TEST(Normalise, one_value_stands_for_each_entry_that_can_have_it) {
+  auto indexing = [](ConfigValue value) {
+    return normalise(spec_with_accesses(), {{"indexing", value}}).config.get_strings("indexing");
+  };
+  EXPECT_EQ(indexing("pointer"), (std::vector<std::string>{"pointer", "pointer", "block_ptr"}));
+  EXPECT_EQ(indexing("tensor_descriptor"), (std::vector<std::string>{"block_ptr", "pointer", "tensor_descriptor"}));
+  EXPECT_EQ(indexing({"pointer"}), (std::vector<std::string>{"pointer", "pointer", "block_ptr"}));
+  EXPECT_EQ(error_of([&] { indexing("pointers"); }),
+            "config option 'indexing': found \"pointers\", which none of its 3 entries can be; expected a list of 3");
+}
+
+// Unrolling by a factor means something beside "flat" only; so does the second block, from a size on.
+ConfigSpec spec_with_dependences() {
+  ConfigSpec spec = example_spec();
+  spec.dependences = {{.entry = {"pid_type", 0}, .on = {"block_sizes", 1}, .least = 64, .why = "the block is small"},
+                      {.entry = {"range_unroll_factors", 1},
+                       .on = {"pid_type", 0},
+                       .values = {"flat"},
+                       .why = "persistent programs do not unroll"}};
+  return spec;
+}
+
+TEST(Normalise, what_has_no_meaning_beside_another_value_is_reset_with_a_warning) {
+  auto [config, warnings] =
+      normalise(spec_with_dependences(), {{"pid_type", "persistent_blocked"}, {"range_unroll_factors", {4, 8}}});
+  EXPECT_EQ(config.get_string("pid_type"), "persistent_blocked");
+  EXPECT_EQ(config.get_ints("range_unroll_factors"), (std::vector<int64_t>{4, 2}));
+  EXPECT_EQ(warnings, (std::vector<std::string>{"config option 'range_unroll_factors'[1]: 8 is reset to 2: persistent "
+                                                "programs do not unroll"}));
+}
+
+TEST(Normalise, what_is_reset_no_longer_keeps_others_from_having_a_meaning) {
+  auto [config, warnings] =
+      normalise(spec_with_dependences(),
+                {{"block_sizes", {48, 32}}, {"pid_type", "persistent_blocked"}, {"range_unroll_factors", {4, 8}}});
+  EXPECT_EQ(config.get_string("pid_type"), "flat");
+  EXPECT_EQ(config.get_ints("range_unroll_factors"), (std::vector<int64_t>{4, 8}));
+  EXPECT_EQ(warnings, (std::vector<std::string>{"config option 'pid_type': \"persistent_blocked\" is reset to "
+                                                "\"flat\": the block is small"}));
+}
+
 TEST(Normalise, a_tile_with_too_many_elements_is_refused_by_name) {
   ConfigSpec spec = example_spec();
   spec.element_limits = {{.what = "the tile at matmul.cpp:14",

@@ -1,6 +1,7 @@
 #include "cpu/loops_kernel.h"
 
 #include "backends/cpu/expand_math.h"
+#include "ir/tile_dialect.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -24,7 +25,7 @@ LoopsText::LoopsText(const std::string& text, const CpuTarget* expand_for) {
   mlir::DialectRegistry registry;
   registry
       .insert<mlir::func::FuncDialect, mlir::arith::ArithDialect, mlir::math::MathDialect, mlir::memref::MemRefDialect,
-              mlir::scf::SCFDialect, mlir::tensor::TensorDialect, mlir::vector::VectorDialect>();
+              mlir::scf::SCFDialect, mlir::tensor::TensorDialect, mlir::vector::VectorDialect, TileDialect>();
   context_ = std::make_unique<mlir::MLIRContext>(registry, mlir::MLIRContext::Threading::DISABLED);
   context_->loadAllAvailableDialects();
   module_ = mlir::parseSourceString<mlir::ModuleOp>(text, context_.get(), "kernel.mlir");

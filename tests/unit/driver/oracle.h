@@ -36,12 +36,37 @@ public:
     return work.written();
   }
 
+  /// The same for a CPU that is not quite this one; this one must be able to run its code.
+  std::vector<Array> run_on(const cpu::CpuTarget& target, const Config& config) const {
+    ProgramArguments work = arguments_.copy();
+    with_kernel(specialisation_.tile_ir, [&](KernelOp kernel) {
+      CompiledKernel compiled = compile_kernel(kernel, config, target);
+      launch(compiled.plan, work.pointers());
+    });
+    return work.written();
+  }
+
   /// What the interpreter makes of the program that a config gives: the oracle.
   std::vector<Array> interpret(const Config& config) const {
     ProgramArguments work = arguments_.copy();
     with_kernel(specialisation_.tile_ir, [&](KernelOp kernel) {
       auto module = schedule(kernel, config, limits_of(cpu::host_target()));
       interpret_program(program_of(*module), work.interpreter_arguments(), 3);
+    });
+    return work.written();
+  }
+
+  /// What the interpreter makes of the kernel itself, for the block sizes of a config: the oracle of scheduling.
+  std::vector<Array> interpret_kernel(const Config& config) const {
+    ProgramArguments work = arguments_.copy();
+    with_kernel(specialisation_.tile_ir, [&](KernelOp kernel) {
+      std::vector<int64_t> blocks;
+      if (config.has("block_sizes")) blocks = config.get_ints("block_sizes");
+      std::vector<InterpreterArgument> all = work.interpreter_arguments();
+      auto allocations = all.begin() + kernel.getNumArguments();
+      std::vector<Array> made;
+      for (auto each = allocations; each != all.end(); ++each) made.push_back(std::get<Array>(*each));
+      tilewright::interpret_kernel(kernel, blocks, std::vector<InterpreterArgument>(all.begin(), allocations), made);
     });
     return work.written();
   }
@@ -64,23 +89,31 @@ private:
   ProgramArguments arguments_;
 };
 
-/// The CPU backend agrees with the oracle for the default config and `count` random ones. The oracle rounds each op, so
-/// results agree up to the rounding of sums.
+inline void expect_agrees(const std::vector<Array>& found, const std::vector<Array>& expected, int64_t terms) {
+  ASSERT_EQ(expected.size(), found.size());
+  for (size_t i = 0; i < found.size(); ++i) {
+    if (found[i].numel() == 0) continue;
+    if (!is_floating_point(found[i].dtype()))
+      EXPECT_TRUE(equal(found[i], expected[i]));
+    else
+      EXPECT_LE(max_relative_error(found[i], expected[i]), tolerance(found[i].dtype(), terms));
+  }
+}
+
+/// The CPU backend agrees with the program's interpreter, and that with the kernel's, for the default config and
+/// `count` random ones. The interpreter rounds each op, so results agree up to the rounding of sums.
 inline void expect_agrees_with_oracle(const BoundCall& call, size_t count, int64_t terms) {
   CallUnderTest test(call);
   std::vector<Config> configs = test.configs(count);
   configs.push_back(test.default_config());
   for (const Config& config : configs) {
     SCOPED_TRACE(test.specialisation().description + " " + config.to_json());
-    std::vector<Array> expected = test.interpret(config), found = test.run(config);
-    ASSERT_EQ(expected.size(), found.size());
-    for (size_t i = 0; i < found.size(); ++i) {
-      if (found[i].numel() == 0) continue;
-      if (!is_floating_point(found[i].dtype()))
-        EXPECT_TRUE(equal(found[i], expected[i]));
-      else
-        EXPECT_LE(max_relative_error(found[i], expected[i]), tolerance(found[i].dtype(), terms));
+    std::vector<Array> expected = test.interpret(config);
+    {
+      SCOPED_TRACE("the program against the kernel");
+      expect_agrees(expected, test.interpret_kernel(config), terms);
     }
+    expect_agrees(test.run(config), expected, terms);
     if (testing::Test::HasFailure()) return; // one config tells enough
   }
 }

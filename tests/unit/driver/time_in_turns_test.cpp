@@ -62,4 +62,21 @@ TEST(TimeInTurns, ends_early_where_a_launch_takes_long) {
   EXPECT_EQ(time_in_turns({&contestant, 1}, clock)[0].samples, 3);
 }
 
+TEST(TimeInTurns, median_ratio_compares_neighbours) {
+  FakeClock clock;
+  int round = 0;
+  // The machine is now fast, now slow; what two that follow each other have in common does not count.
+  std::vector<std::function<void()>> contestants = {
+      [&] { clock.now += 0.010 * (1 + round % 3); },
+      [&] { clock.now += 0.020 * (1 + round % 3); },
+  };
+  TurnPolicy policy;
+  int rests = 0;
+  policy.rest = [&] { round = rests++ / 2; };
+  std::vector<Timing> timings = time_in_turns(contestants, clock, policy);
+  EXPECT_NEAR(median_ratio(timings[0], timings[1]), 0.5, 1e-9);
+  EXPECT_NEAR(median_ratio(timings[1], timings[0]), 2, 1e-9);
+  EXPECT_EQ(timings[0].rounds.size(), static_cast<size_t>(timings[0].samples));
+}
+
 } // namespace

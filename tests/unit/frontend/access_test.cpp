@@ -205,19 +205,8 @@ TEST(AccessErrors, name_rank_and_range) {
   EXPECT_ERROR_AT(line, "there is no dimension 2 in a tensor of rank 2", trace_of(dim, kMatrix));
 }
 
-TEST(AccessErrors, index_tensors_are_refused_by_name) {
+TEST(AccessErrors, fractions_are_no_indices) {
   int line = 0;
-  auto kernel = tw::kernel("k", [&](tw::Tensor x) {
-    for (auto tile : tw::tile(x.size(0))) {
-      line = __LINE__ + 1;
-      x[tile, 0] = x[tile.index() + 1, 0];
-    }
-  });
-  EXPECT_ERROR_AT(line,
-                  "index tensors are not supported yet: a subscript is a tile, tw::_, or an integer, found int32[tile "
-                  "of line " +
-                      std::to_string(line - 2) + "]",
-                  trace_of(kernel, kMatrix));
   auto fraction = tw::kernel("k", [&](tw::Tensor x) {
     for (auto tile : tw::tile(x.size(0))) {
       line = __LINE__ + 1;

@@ -76,6 +76,35 @@ TEST(Meaning, of_numbers_beside_16_bit_floats) {
   EXPECT_EQ(product, float(tw::BFloat16(3 * 0.1f)));
 }
 
+TEST(Meaning, of_products_of_int8) {
+  auto kernel = tw::kernel("k", [](tw::Tensor x, tw::Tensor y) {
+    auto out = tw::empty({x.size(0), y.size(1)}, tw::int32);
+    for (auto [m, n] : tw::tile({x.size(0), y.size(1)})) {
+      auto acc = tw::zeros({m, n}, tw::int32);
+      for (auto k : tw::tile(x.size(1))) acc = tw::dot(x[m, k], y[k, n], acc);
+      out[m, n] = acc + tw::dot(x[m, tw::_], y[tw::_, n]);
+    }
+    return out;
+  });
+  tw::Array x = tw::Array::full({3, 9}, 100, tw::int8), y = tw::Array::full({9, 2}, -128, tw::int8);
+  EXPECT_EQ(interpret(kernel.bind(x, y))[0].to_vector<double>(), std::vector<double>(6, -2 * 9 * 12800));
+}
+
+TEST(Meaning, of_a_tensor_that_is_left_out) {
+  auto kernel = tw::kernel("k", [](tw::Tensor x, std::optional<tw::Tensor> bias) {
+    auto out = tw::empty_like(x);
+    for (auto tile : tw::tile(x.size(0))) {
+      Value v = x[tile] * 2;
+      if (bias) v = v + (*bias)[tile];
+      out[tile] = v;
+    }
+    return out;
+  });
+  tw::Array x = tw::Array::full({3}, 2), bias = tw::Array::full({3}, 1);
+  EXPECT_EQ(interpret(kernel.bind(x, std::nullopt))[0].to_vector<double>(), std::vector<double>(3, 4));
+  EXPECT_EQ(interpret(kernel.bind(x, bias))[0].to_vector<double>(), std::vector<double>(3, 5));
+}
+
 TEST(Meaning, of_carried_values) {
   auto fibonacci = tw::kernel("fibonacci", [](tw::Tensor x) {
     for (auto tile : tw::tile(x.size(0))) {

@@ -10,8 +10,8 @@ static const auto copy = tw::kernel("copy", [](tw::Tensor x) {
     out[tile] = x[tile];
 #if defined(TILE_AS_A_NUMBER)
     out[tile] = tile * 2;
-#elif defined(SHIFTED_TILE)
-    out[tile] = x[tile + 1];
+#elif defined(NUMBER_PLUS_TILE)
+    out[tile] = x[1 + tile];
 #elif defined(TENSOR_AS_A_VALUE)
     out[tile] = x + 1;
 #elif defined(ARRAY_AS_A_VALUE)
@@ -23,6 +23,10 @@ static const auto copy = tw::kernel("copy", [](tw::Tensor x) {
     out[tile] = tw::where(x[tile] > 0 && x[tile] < 1, 1, 0);
 #elif defined(FRACTION_AS_A_SUBSCRIPT)
     out[0.5] = x[tile];
+#elif defined(BRANCH_ON_SIZES)
+    tw::if_(x.size(0) > 4, [&] { out[tile] = 1; });
+#elif defined(WRONG_COMBINER)
+    out[tile] = tw::reduce([](tw::Value a) { return a; }, x[tile], 0);
 #elif defined(STORE_TO_A_RESULT)
     tw::exp(x[tile]) = 1;
 #endif

@@ -106,6 +106,27 @@ TEST(Functions, one_line_each) {
   EXPECT_TRUE(holds(apply([](Value x) { return tw::remainder(x, 2); }), {"arith.remf", "arith.select"}));
 }
 
+// What the table of operations does not say: how formulas meet 16-bit floats, numbers and several spellings.
+TEST(Functions, formulas) {
+  auto apply = [](auto f, tw::DType dtype = tw::float32) { return trace_pointwise(f, dtype); };
+  EXPECT_TRUE(holds(apply([](Value x) { return tw::elu(x); }, tw::bfloat16),
+                    {"arith.extf", "math.expm1", "xf32", "arith.select", "arith.truncf"}));
+  EXPECT_EQ(count(apply([](Value x) { return tw::elu(x); }), "arith.mulf"), 0) << "alpha is 1";
+  EXPECT_EQ(count(apply([](Value x) { return tw::relu6(x); }, tw::bfloat16), "arith.extf"), 0) << "exact as it is";
+  EXPECT_TRUE(holds(apply([](Value x) { return tw::softplus(x); }), {"arith.cmpf ogt", "tile.composite softplus"}));
+  EXPECT_TRUE(holds(apply([](Value x) { return x % 2; }), {"arith.remf", "arith.select"}));
+  EXPECT_TRUE(
+      holds(apply([](Value x) { return x << 3; }, tw::int32), {"arith.cmpi uge", "arith.shli", "arith.select"}));
+  EXPECT_TRUE(holds(apply([](Value x) { return tw::div(x, 3, "trunc"); }, tw::int32), {"arith.divsi"}));
+  EXPECT_TRUE(holds(apply([](Value x) { return tw::max(x, x * 2); }), {"arith.maximumf"}));
+  EXPECT_TRUE(
+      holds(apply([](Value x) { return x.addcmul(x, x, 0.5).clamp_min(0); }), {"arith.mulf", "arith.maximumf"}));
+  auto scalar = tw::kernel("k", [](tw::Tensor x, tw::Scalar<float> slope) {
+    for (auto tile : tw::tile(x.size(0))) x[tile] = tw::leaky_relu(x[tile], slope);
+  });
+  EXPECT_TRUE(holds(trace_of(scalar, tw::Array::empty({9}), 0.5f), {"tile.splat %arg1", "arith.mulf", "arith.select"}));
+}
+
 TEST(Functions, powers_known_while_recording_are_multiplied) {
   auto power = [](tw::DType dtype, auto exponent) {
     return trace_pointwise([exponent](Value x) { return tw::pow(x, exponent); }, dtype);
@@ -149,9 +170,14 @@ TEST(PointwiseErrors, wrong_dtypes) {
     size_t open = error.message.find('['), close = error.message.rfind(']'); // the shape does not matter here
     return open == std::string::npos ? error.message : error.message.substr(0, open) + error.message.substr(close + 1);
   };
-  EXPECT_EQ(
-      message([](Value x, auto...) { x % 2; }, kFloats),
-      "% takes integers, found float32 and the number 2; for floating point there are tw::remainder and tw::fmod");
+  EXPECT_EQ(message([](Value x, auto...) { x << 2; }, kFloats),
+            "<< takes integers, found float32 and the number 2; convert it with .to(tw::int32)");
+  EXPECT_EQ(message([](Value x, auto...) { tw::gelu(x); }, kIntegers),
+            "tw::gelu takes floating point, found int32; convert it with .to(tw::float32)");
+  EXPECT_EQ(message([](Value x, auto...) { tw::elu(x, x); }, kFloats),
+            "tw::elu takes numbers after its operands, found float32");
+  EXPECT_EQ(message([](Value x, auto...) { tw::div(x, 2, "round"); }, kFloats),
+            "tw::div knows the rounding modes \"floor\" and \"trunc\", found \"round\"");
   EXPECT_EQ(message([](Value x, auto...) { x & 1; }, kFloats),
             "& takes integers or bools, found float32 and the number 1; compare floating point first, as in x > 0");
   EXPECT_EQ(message([](Value x, auto...) { ~x; }, kFloats),
@@ -165,9 +191,9 @@ TEST(PointwiseErrors, wrong_dtypes) {
             "tw::neg takes numbers, found bool; convert it with .to(tw::int32)");
   EXPECT_EQ(message([](Value x, auto...) { (x > 0) - (x < 1); }, kFloats),
             "- does not take two bools; ^ is what differs, tw::logical_not is the opposite");
-  EXPECT_EQ(message([](Value x, auto...) { x.to(tw::int8); }, kFloats),
-            std::string("int8 is not supported in kernels yet; there are float32, float64, bfloat16, float16, int32, "
-                        "int64 and bool"));
+  EXPECT_EQ(message([](Value x, auto...) { x.to(tw::uint8); }, kFloats),
+            std::string("uint8 is not supported in kernels yet; there are float32, float64, bfloat16, float16, int8, "
+                        "int16, int32, int64 and bool"));
   EXPECT_EQ(message([](Value x, auto...) { x + 3000000000; }, kIntegers), "the number 3000000000 does not fit int32");
   EXPECT_EQ(message([](Value x, auto...) { tw::gelu(x, "fast"); }, kFloats),
             "tw::gelu knows the approximations \"none\" and \"tanh\", found \"fast\"");

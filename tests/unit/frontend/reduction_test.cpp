@@ -131,9 +131,10 @@ template <class F> std::string product_error(F f, tw::DType a = tw::float32, tw:
 
 TEST(ProductErrors, say_what_is_wrong) {
   auto dot = [](Value a, Value b, Value) { return tw::dot(a, b); };
-  EXPECT_EQ(product_error(dot, tw::int32, tw::float32),
-            "tw::dot takes floating point, found int32[tile 0, 32] and float32[32, tile 1]; convert integers with "
-            ".to(tw::float32)");
+  EXPECT_EQ(
+      product_error(dot, tw::int32, tw::float32),
+      "tw::dot takes floating point or int8, found int32[tile 0, 32] and float32[32, tile 1]; convert integers with "
+      ".to(tw::float32)");
   EXPECT_EQ(product_error(dot, tw::bfloat16, tw::float32),
             "tw::dot takes operands of one dtype, found bfloat16[tile 0, 32] and float32[32, tile 1]; convert one with "
             ".to(tw::float32)");
@@ -181,7 +182,8 @@ TEST(ShapeErrors, say_what_is_wrong) {
             ".t() takes a value of rank 2 at most, fou");
   EXPECT_EQ(error_of_rows([](Value x) { return x[tw::_, tw::_, tw::_]; }), "3 subscripts tw::_ for float32");
   EXPECT_EQ(error_of_rows([](Value x) { return x[0]; }),
-            "a value on the device takes only tw::_ and tw::none as subscripts; index the tensor it was read from");
+            "a value on the device takes only tw::_, tw::none and tw::ellipsis as subscripts; index the tensor it was "
+            "read from");
 }
 
 } // namespace

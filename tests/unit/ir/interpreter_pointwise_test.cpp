@@ -249,6 +249,15 @@ TEST(InterpretPointwise, composites_keep_their_digits_where_the_formula_would_ca
   EXPECT_DOUBLE_EQ(composite("gelu_tanh", {1})[0], 0.8411919906082768);
   EXPECT_DOUBLE_EQ(composite("softplus", {0})[0], std::log(2.0));
   EXPECT_EQ(composite("softplus", {1e6, -1e6}), (Doubles{1e6, 0}));
+  EXPECT_DOUBLE_EQ(composite("erfc", {9})[0], std::erfc(9.0));
+  EXPECT_EQ(composite("erfinv", {0, -1, 1}), (Doubles{0, -kInf, kInf}));
+  for (double y : {-5.5, -0.25, 1e-30, 0.5, 2.0}) { // erf is flat at 5.5: y is known to a few digits only
+    double x = std::erf(y);
+    EXPECT_NEAR(std::erf(composite("erfinv", {x})[0]), x, 1e-16 * std::abs(x));
+  }
+  EXPECT_DOUBLE_EQ(composite("lgamma", {0.5})[0], std::log(std::sqrt(M_PI)));
+  EXPECT_EQ(composite("lgamma", {1, -3}), (Doubles{0, kInf}));
+  EXPECT_TRUE(std::isnan(composite("erfinv", {1.5})[0]));
   EXPECT_TRUE(std::isnan(composite("gelu", {kNan})[0]));
   EXPECT_TRUE(std::isnan(composite("silu", {-kInf})[0])); // as PyTorch: -inf * 0
 }

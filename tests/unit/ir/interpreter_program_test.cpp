@@ -336,10 +336,8 @@ TEST(InterpretProgram, a_launch_may_have_no_programs) {
 }
 
 TEST(InterpretProgram, an_op_that_is_not_known_is_refused_at_its_line) {
-  auto run_it = [] {
-    run("scf.while : () -> () {\n %no = arith.constant false\n scf.condition(%no)\n} do {\n scf.yield\n}");
-  };
-  EXPECT_EQ(error_of(run_it), "the interpreter does not know scf.while");
+  auto run_it = [] { run("scf.execute_region {\n scf.yield\n}"); };
+  EXPECT_EQ(error_of(run_it), "the interpreter does not know scf.execute_region");
   EXPECT_EQ(error_line_of(run_it), kBodyLine);
 }
 

@@ -129,7 +129,11 @@ TEST(Validity, what_a_loop_carries_is_as_short_as_what_any_iteration_hands_on) {
     })";
   EXPECT_EQ(kinds(kSplat + with(loop, {{"init", "%s"}})), "TW");
   EXPECT_EQ(kinds(kFull + with(loop, {{"init", "%w"}})), "TW");
-  EXPECT_NE(error(kWhole + with(loop, {{"init", "%w"}})), "nothing was thrown");
+  // A whole value to which partial ones are added stays whole; one that they divide has no meaning.
+  EXPECT_EQ(kinds(kWhole + with(loop, {{"init", "%w"}})), "WW");
+  std::string divided = with(loop, {{"init", "%w"}});
+  divided.replace(divided.find("arith.addf"), 10, "arith.divf");
+  EXPECT_NE(error(kWhole + divided).find("use where()"), std::string::npos);
   // Two carried values, of which one reaches the other a round later.
   EXPECT_EQ(kinds(std::string(kSplat) + R"(
     %q, %r = tile.for (%k: b1) = (%zero) to (%n) carry(%p = %s, %acc = %s)

@@ -57,6 +57,10 @@ TEST_F(Launch, persistent_programs_are_as_many_as_workers) {
   EXPECT_EQ(programs(1000, kMaxThreads), 4);
   EXPECT_EQ(programs(1000, 2), 2);
   EXPECT_EQ(programs(3, kMaxThreads), 3);
+  plan.programs_per_worker = 4;
+  EXPECT_EQ(programs(1000, kMaxThreads), 16);
+  EXPECT_EQ(programs(1000, 2), 8);
+  EXPECT_EQ(programs(5, kMaxThreads), 5);
 }
 
 TEST_F(Launch, gives_each_worker_scratch_of_its_own) {

@@ -17,6 +17,14 @@ TEST(MachineLimits, are_measured) {
   EXPECT_GT(limits.copy_gbps, 0.1);
 }
 
+TEST(MachineLimits, work_can_be_run_again_and_again) {
+  for (const LimitWork& work : {float32_work(), float64_work(), copy_work()}) {
+    EXPECT_GT(work.amount, 0);
+    work.run();
+    work.run();
+  }
+}
+
 TEST(CpuInfo, says_what_the_system_says) {
   const CpuInfo& info = cpu_info();
   EXPECT_GE(info.logical_cpus, 1);

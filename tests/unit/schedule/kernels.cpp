@@ -430,6 +430,72 @@ tile.kernel @kernel(%x: A<s0 s1>, %ends: J<s2>) -> A<s0> {
   tile.return %out : A<s0>
 })";
 
+// Two dimensions that are one in memory, with a value that is made on the device and one that is there for all.
+const char* const kElementwise = R"(
+tile.kernel @kernel(%x: A<s0 s1>, %scale: f32) -> A<s0 s1> {
+  %zero = arith.constant 0 : index
+  %m = tile.extent <s0>
+  %n = tile.extent <s1>
+  %out = tile.empty : A<s0 s1>
+  tile.for (%t: b0, %u: b1) = (%zero, %zero) to (%m, %n) parallel {
+    %f1 = arith.constant 1.0 : f32
+    %ones = tile.full %f1 tiles(%t, %u : t<b0>, t<b1>) at [0, 1] : f32 -> T<b0 b1>
+    %v = tile.load %x[%t, %u] : A<s0 s1> -> T<b0 b1> tiles(t<b0>, t<b1>)
+    %factor = tile.splat %scale : f32 -> T<b0 b1>
+    %w = arith.mulf %v, %factor : T<b0 b1>
+    %r = arith.addf %w, %ones : T<b0 b1>
+    tile.store %r, %out[%t, %u] : T<b0 b1>, A<s0 s1> tiles(t<b0>, t<b1>)
+  }
+  tile.return %out : A<s0 s1>
+})";
+
+// Rows of a tensor of three dimensions, the first two of which are one in memory; keeps a place in its results' shapes.
+const char* const kRows = R"(
+tile.kernel @kernel(%x: A<s0 s1 s2>) -> (A<s0 s1 s2>, A<s0 s1>) attributes {whole = #tile.dims<[s2]>} {
+  %zero = arith.constant 0 : index
+  %m = tile.extent <s0>
+  %n = tile.extent <s1>
+  %out = tile.empty : A<s0 s1 s2>
+  %most = tile.empty : A<s0 s1>
+  tile.for (%t: b0, %u: b1) = (%zero, %zero) to (%m, %n) parallel {
+    %v = tile.load %x[%t, %u, :] : A<s0 s1 s2> -> T<b0 b1 r0> tiles(t<b0>, t<b1>)
+    %max = tile.reduce max %v dims [2] : T<b0 b1 r0> -> T<b0 b1>
+    tile.store %max, %most[%t, %u] : T<b0 b1>, A<s0 s1> tiles(t<b0>, t<b1>)
+    %max1 = tile.expand_dims %max dim 2 : T<b0 b1> -> T<b0 b1 1>
+    %max2 = tile.broadcast %max1 : T<b0 b1 1> -> T<b0 b1 r0>
+    %d = arith.subf %v, %max2 : T<b0 b1 r0>
+    tile.store %d, %out[%t, %u, :] : T<b0 b1 r0>, A<s0 s1 s2> tiles(t<b0>, t<b1>)
+  }
+  tile.return %out, %most : A<s0 s1 s2>, A<s0 s1>
+})";
+
+// A sum over planes in a sequential loop of two dimensions, over all lanes of both at once.
+const char* const kPlaneSums = R"(
+tile.kernel @kernel(%x: A<s0 s1 s2>) -> A<s0> {
+  %zero = arith.constant 0 : index
+  %m = tile.extent <s0>
+  %n = tile.extent <s1>
+  %k = tile.extent <s2>
+  %out = tile.empty : A<s0>
+  tile.for (%t: b0) = (%zero) to (%m) parallel {
+    %f0 = arith.constant 0.0 : f32
+    %init = tile.full %f0 tiles(%t : t<b0>) at [0] : f32 -> T<b0>
+    %sum = tile.for (%u: b1, %w: b2) = (%zero, %zero) to (%n, %k) carry(%acc = %init) : T<b0> {
+      %v = tile.load %x[%t, %u, %w] : A<s0 s1 s2> -> T<b0 b1 b2> tiles(t<b0>, t<b1>, t<b2>)
+      %part = tile.reduce add %v dims [1, 2] : T<b0 b1 b2> -> T<b0>
+      %lanes = tile.lane_count %v dims [1, 2] : T<b0 b1 b2>
+      %lanes32 = arith.index_cast %lanes : index to i32
+      %lanesf = arith.sitofp %lanes32 : i32 to f32
+      %counts = tile.splat %lanesf : f32 -> T<b0>
+      %both = arith.addf %part, %counts : T<b0>
+      %next = arith.addf %acc, %both : T<b0>
+      tile.yield %next : T<b0>
+    }
+    tile.store %sum, %out[%t] : T<b0>, A<s0> tiles(t<b0>)
+  }
+  tile.return %out : A<s0>
+})";
+
 std::vector<TestKernel> make_kernels() {
   return {
       {"add", kAdd, {{{1}, {1}}, {{40}, {40}}, {{0}, {0}}}},
@@ -447,6 +513,9 @@ std::vector<TestKernel> make_kernels() {
       {"attention", kAttention, {{{2, 7, 3}, {2, 9, 3}, {2, 9, 3}}, {{1, 4, 4}, {1, 8, 4}, {1, 8, 4}}}},
       {"jagged", kJagged, {{{20, 4}, {20}}}},
       {"column", kColumn, {{{6, 9}, {6, 1}}, {{4, 8}, {4, 1}}}},
+      {"elementwise", kElementwise, {{{17, 3}}, {{8, 4}}}},
+      {"rows", kRows, {{{5, 3, 20}}, {{4, 2, 32}}}},
+      {"plane_sums", kPlaneSums, {{{3, 5, 7}}, {{2, 4, 8}}}},
       {"store_load", kStoreLoad, {{{5, 40}}, {{4, 32}}}},
   };
 }

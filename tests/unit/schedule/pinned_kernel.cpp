@@ -41,9 +41,12 @@ BackendLimits test_limits() {
   limits.dot_tile_rows = 6;
   limits.dot_tile_columns = 16;
   limits.max_block_elements = 1 << 20;
-  limits.pid_types = {"flat", "persistent_blocked"};
-  limits.options = {"block_sizes", "loop_orders",  "reduction_loops",
-                    "pid_type",    "l2_groupings", "range_unroll_factors"};
+  limits.pid_types = {"flat", "xyz", "persistent_blocked", "persistent_interleaved"};
+  limits.options = {"block_sizes",   "loop_orders",       "flatten_loops",          "reduction_loops",
+                    "pid_type",      "num_sm_multiplier", "l2_groupings",           "range_unroll_factors",
+                    "static_ranges", "indexing",          "load_eviction_policies", "store_eviction_policies"};
+  limits.access_kinds = {"block_ptr", "pointer", "tensor_descriptor"};
+  limits.accesses_share_vectors = true;
   return limits;
 }
 

@@ -33,7 +33,7 @@ private:
   mlir::OwningOpRef<mlir::ModuleOp> module_;
 };
 
-/// Two workers, 8 lanes, a register tile of 6 x 16.
+/// Two workers, 8 lanes, a register tile of 6 x 16, and every option that schedule has a meaning for.
 BackendLimits test_limits();
 
 } // namespace tilewright

@@ -60,7 +60,7 @@ TEST(Schedule, names_what_it_does_not_have) {
     Config config = default_config(pinned.spec());
     schedule(pinned.kernel(), config.set(option, std::move(value)), test_limits());
   };
-  EXPECT_EQ(error_of([&] { run("pid_type", "xyz"); }), "there is no pid_type 'xyz'");
+  EXPECT_EQ(error_of([&] { run("pid_type", "diagonal"); }), "there is no pid_type 'diagonal'");
   EXPECT_EQ(error_of([&] { run("block_sizes", {64, 64}); }), "has 3 block ids, 2 block sizes are given");
   EXPECT_EQ(error_of([&] { run("block_sizes", {64, 64, 0}); }), "cannot have a block of size 0");
   EXPECT_EQ(error_of([&] { run("l2_groupings", {0}); }), "cannot have a group of 0");

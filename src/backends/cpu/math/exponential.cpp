@@ -10,7 +10,12 @@ struct Reduced {
   Int shifted; // its low bits hold n plus a bias
   Float n;
   Float r;
+  Float exact; // r before ln 2's second part is taken off
 };
+
+// ln 2 in two parts, the first so short that its product with n is exact.
+double first_of_ln2(const Formula& formula) { return formula.choose(6.93145752e-01, 6.9314718056011770e-01); }
+double second_of_ln2(const Formula& formula) { return formula.choose(1.42860677e-06, -1.7239444525614835e-13); }
 
 // Adding 1.5 times 2 to the number of mantissa bits rounds to an integer, which then stands in the low bits. `bias` is
 // added on the way.
@@ -24,10 +29,9 @@ Reduced reduce(Float x, int bias) {
   double rounding = rounding_constant(formula, bias);
   Float shifted = fma(x, formula.choose(1.44269502e+00, 1.4426950408889634e+00), rounding);
   Float n = shifted - rounding;
-  // ln 2 in two parts, the first so short that its product with n is exact.
-  Float r = fma(n, -formula.choose(6.93145752e-01, 6.9314718056011770e-01), x);
-  r = fma(n, -formula.choose(1.42860677e-06, -1.7239444525614835e-13), r);
-  return {bits(shifted), n, r};
+  Float exact = fma(n, -first_of_ln2(formula), x);
+  Float r = fma(n, -second_of_ln2(formula), exact);
+  return {bits(shifted), n, r, exact};
 }
 
 // y 2^n, where reduced.shifted holds n plus twice the exponent bias. Without an instruction for it: in two factors,
@@ -84,25 +88,29 @@ Float expand_exp2(Float x) {
                                      7.0736351765642582e-09, 4.4387829134500194e-10})
                     : polynomial(r, {1.0, 6.93147182e-01, 2.40226477e-01, 5.55035807e-02, 9.61850118e-03,
                                      1.33918971e-03, 1.53303859e-04});
-  return scale(power, {bits(shifted), n, r});
+  return scale(power, {bits(shifted), n, r, r});
 }
 
 // e^x - 1 = 2^n (e^r - 1) + (2^n - 1), everything halved on the way, so that 2^n does not overflow before the result
-// does.
+// does. What r and the sum of the two large terms lose in rounding is added again with e^r - 1 - r, which is small.
 Float expand_expm1(Float x) {
   const Formula& formula = *x.formula;
   Float clamped = at_least(at_most(x, formula.choose(89, 710)), formula.choose(-20, -40));
   Reduced reduced = reduce(clamped, exponent_bias(formula) - 1);
   Float r = reduced.r;
-  Float q = formula.is_float64
-                ? polynomial(r, {5.0000000000000000e-01, 1.6666666666666677e-01, 4.1666666666666588e-02,
-                                 8.3333333333212353e-03, 1.3888888888937722e-03, 1.9841269887533263e-04,
-                                 2.4801587208320948e-05, 2.7557242436831449e-06, 2.7557377257304870e-07,
-                                 2.5109763960912161e-08, 2.0882473925212451e-09})
-                : polynomial(r, {4.99999970e-01, 1.66665420e-01, 4.16674241e-02, 8.36686976e-03, 1.38726528e-03});
-  Float expm1_r = fma(r * r, q, r);
+  Float r_low = fma(reduced.n, -second_of_ln2(formula), reduced.exact - r);
+  Float q = formula.is_float64 ? polynomial(r, {5.0000000000000000e-01, 1.6666666666666677e-01, 4.1666666666666588e-02,
+                                                8.3333333333212353e-03, 1.3888888888937722e-03, 1.9841269887533263e-04,
+                                                2.4801587208320948e-05, 2.7557242436831449e-06, 2.7557377257304870e-07,
+                                                2.5109763960912161e-08, 2.0882473925212451e-09})
+                               : polynomial(r, {5.00000000e-01, 1.66666657e-01, 4.16664854e-02, 8.33354238e-03,
+                                                1.39332190e-03, 1.97662666e-04});
+  Float tail = fma(r * r, q, fma(r_low, r, r_low)); // e^r times r_low, to first order
   Float half_power = from_bits(reduced.shifted << mantissa_bits(formula));
-  Float half_result = fma(expm1_r, half_power, half_power - 0.5);
+  Float constant = half_power - 0.5;
+  Float sum = fma(r, half_power, constant);
+  Float lost = fma(r, half_power, constant - sum) + ((half_power - constant) - 0.5);
+  Float half_result = sum + fma(tail, half_power, lost);
   // Where x^2 / 2 is below half a unit in the last place: keeps the sign of zero and subnormal arguments exact.
   return select(abs(x) < formula.choose(0x1p-25, 0x1p-54), x, half_result + half_result);
 }

@@ -24,6 +24,13 @@ Float expand_erf(Float x);
 Float expand_sin(Float x);
 Float expand_cos(Float x);
 
+// tile.composite: errors are a few ulps, in the tails as well.
+Float expand_sigmoid(Float x);
+Float expand_silu(Float x);
+Float expand_gelu(Float x);
+Float expand_gelu_tanh(Float x);
+Float expand_softplus(Float x);
+
 // An op with this attribute is left for the runtime table.
 inline constexpr const char* kLeaveToRuntime = "tile.runtime";
 

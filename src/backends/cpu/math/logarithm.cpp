@@ -45,14 +45,16 @@ Normalised normalise(Float x) {
   return {k, from_bits(bits(x) - (k << shift))};
 }
 
-// log_b(1 + f) + k log_b 2.
+// log_b(1 + f) = high / ln b + low.
 //
 // float32: f / ln b + f^2 q(f), the first constant in two parts. float64: with s = f / (2 + f), log(1 + f) = 2 atanh(s)
 // = f - (f^2 / 2 - s (f^2 / 2 + s^2 q(s^2))) (as in Tang 1990, section 2), f - f^2 / 2 kept in two parts.
-Float log_of_parts(Float f, Float k, const Base& base) {
+struct LogOfMantissa {
+  Float high, low;
+};
+LogOfMantissa log_of_mantissa(Float f, const Base& base) {
   Formula& formula = *f.formula;
   const double* inverse_ln = base.inverse_ln[formula.is_float64];
-  const double* log_of_2 = base.log_of_2[formula.is_float64];
   Float high = f;
   Float low = f;
   if (formula.is_float64) {
@@ -71,6 +73,15 @@ Float log_of_parts(Float f, Float k, const Base& base) {
     Float q = polynomial(f, base.tail);
     low = f * fma(f, q, inverse_ln[1]);
   }
+  return {high, low};
+}
+
+// log_b(1 + f) + k log_b 2.
+Float log_of_parts(Float f, Float k, const Base& base) {
+  Formula& formula = *f.formula;
+  const double* inverse_ln = base.inverse_ln[formula.is_float64];
+  const double* log_of_2 = base.log_of_2[formula.is_float64];
+  auto [high, low] = log_of_mantissa(f, base);
   if (log_of_2[1] != 0) low = fma(k, log_of_2[1], low);
   Float of_mantissa = inverse_ln[0] == 1 ? high + low : fma(high, inverse_ln[0], low);
   return fma(k, log_of_2[0], of_mantissa);
@@ -105,12 +116,20 @@ Float expand_log1p(Float x) {
   Float x_in_u = u - 1.0;
   Float lost = (x - x_in_u) + (1.0 - (u - x_in_u));
   Normalised parts = normalise(u);
-  // f = 2^-k (u + lost) - 1. Where 2^-k would be subnormal, `lost` no longer counts.
+  // f + f_low = 2^-k (u + lost) - 1. Where 2^-k would be subnormal, `lost` no longer counts.
   int bias = formula.is_float64 ? 1023 : 127;
   Int zero = parts.k - parts.k;
   Float downscale = from_bits(max((zero - parts.k) + bias, 0) << mantissa_bits(formula));
   Float f = fma(lost, downscale, parts.m - 1.0);
-  Float result = log_of_parts(f, to_float(parts.k), kNatural);
+  Float f_low = fma(lost, downscale, (parts.m - 1.0) - f);
+  auto [high, low] = log_of_mantissa(f, kNatural);
+  low = fma(f_low, 1.0 - f, low); // f_low / (1 + f), to first order
+  // ln 2 in two parts, the first so short that its product with k is exact: then so is what the sum with it loses.
+  Float k = to_float(parts.k);
+  Float large = k * formula.choose(6.93145752e-01, 6.9314718055989033e-01);
+  Float sum = large + high;
+  low = fma(k, formula.choose(1.42860677e-06, 5.4979230187083712e-14), low);
+  Float result = sum + (((large - sum) + high) + low);
 
   Condition ordinary = below_unsigned(bits(u) - 1, infinity_bits(formula) - 1);
   Float special = select(x == -1.0, -kInfinity, select(x < -1.0, kNaN, x));

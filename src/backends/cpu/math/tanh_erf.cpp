@@ -8,16 +8,18 @@ Float expand_tanh(Float x) {
   Float magnitude = abs(x);
   Float z = x * x;
   Float q = formula.is_float64
-                ? polynomial(z, {-3.3333333333333298e-01, 1.3333333333326580e-01, -5.3968253963736959e-02,
-                                 2.1869488385179835e-02, -8.8632325904362663e-03, 3.5920919205448308e-03,
-                                 -1.4555421497479818e-03, 5.8844168304742742e-04, -2.3337461481446654e-04,
-                                 8.3306779658351096e-05, -1.9488917366583871e-05})
-                : polynomial(z, {-3.33332807e-01, 1.33314058e-01, -5.37365153e-02, 2.06281673e-02, -5.69229620e-03});
+                ? polynomial(z, {-3.3333333333332943e-01, 1.3333333333292691e-01, -5.3968253953365700e-02,
+                                 2.1869488258794662e-02, -8.8632324413986281e-03, 3.5921055398218872e-03,
+                                 -1.4557210345741004e-03, 5.8961778296627153e-04, -2.3804187104407680e-04,
+                                 9.4765012695585961e-05, -3.6083061150577779e-05, 1.2338540283154488e-05,
+                                 -3.4182378288106594e-06, 6.5405317147599903e-07, -6.2632203740791110e-08})
+                : polynomial(z, {-3.33332956e-01, 1.33323476e-01, -5.38799874e-02, 2.14871783e-02, -7.94685353e-03,
+                                 2.30189646e-03, -3.58601246e-04});
   Float near_zero = fma(magnitude * z, q, magnitude);
   // tanh(x) = 1 - 2 / (e^2x + 1), which is 1 from here on.
   Float doubled = at_most(magnitude + magnitude, formula.choose(20, 40));
   Float further = 1.0 - 2.0 / (expand_exp_within_range(doubled) + 1.0);
-  return copysign(select(magnitude < formula.choose(0.625, 0.55), near_zero, further), x);
+  return copysign(select(magnitude < 1.0, near_zero, further), x);
 }
 
 Float expand_erf(Float x) {

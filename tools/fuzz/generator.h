@@ -1,0 +1,115 @@
+// Makes random legal kernels. One seed gives one kernel.
+//
+// Legal means: what LANGUAGE and the DSL allow, with defined results. Programs touch only what is their own of the
+// tensors that are stored to; integer divisors are not 0; floating-point numbers are finite and small where they become
+// integers. Kernels are `exact` (whole numbers, and operations that are exact on them) or not.
+#pragma once
+
+#include "fuzz/forms.h"
+#include "fuzz/operations.h"
+#include "fuzz/probe.h"
+
+#include "config/random.h"
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+
+namespace tilewright::fuzz {
+
+/// A loop variable while its loop is open.
+struct OpenVariable {
+  int variable;
+  int extent; // of the loop; -1: bounds that are not a whole extent
+  bool is_grid;
+  bool outermost;
+  ValueId index = -1; // of a grid: its scalar
+};
+
+class Generator {
+public:
+  Generator(uint64_t seed, Prober& prober);
+  FuzzKernel generate();
+
+  //
+  // For forms
+  //
+
+  Random random;
+  FuzzKernel kernel;
+
+  struct Known {
+    Type type;
+    double magnitude; // of its largest number, about
+  };
+  const Known& known(ValueId id) const { return known_.at(id); }
+
+  template <class T> const T& one_of(const std::vector<T>& list) { return list[random.below(list.size())]; }
+  int64_t number(int64_t low, int64_t high) { return low + static_cast<int64_t>(random.below(high - low + 1)); }
+  DType some_dtype() { return one_of(prober_.dtypes()); }
+  DType some_floating_dtype();
+
+  /// A visible value for which `fits` holds.
+  std::optional<ValueId> some_value(const std::function<bool(const Known&)>& fits);
+  /// A visible value that nothing uses yet.
+  std::optional<ValueId> some_unused_value();
+  /// A value of these dimensions, an old one or one that is loaded or filled now.
+  std::optional<ValueId> value_with(const std::vector<Axis>& axes, DType dtype);
+  std::optional<ValueId> load_of(const std::vector<Axis>& axes, DType dtype);
+  ValueId filled(const std::vector<Axis>& axes, DType dtype, double number);
+  std::optional<ValueId> apply(const Operation& operation, std::vector<FuzzOperand> operands);
+  std::optional<ValueId> apply(std::string_view operation, std::vector<FuzzOperand> operands);
+  /// Converts, after bringing it into the range of an integer dtype.
+  std::optional<ValueId> converted(ValueId id, DType dtype);
+  /// The value with its numbers in [-magnitude, magnitude].
+  std::optional<ValueId> clamped(ValueId id, double magnitude);
+
+  /// Adds a statement that makes a value of `type`. Nothing where it is too much work or its numbers are too large.
+  std::optional<ValueId> add_value(Statement statement, Type type, double magnitude);
+  void add(Statement statement);
+  /// Notes that a value's numbers may be so large, after a loop has carried it on.
+  void grow(ValueId id, double magnitude) { known_.at(id).magnitude = magnitude; }
+  /// Adds one statement of a random form.
+  void add_random_statement();
+
+  /// Opens and closes a loop: what is added in between becomes its body.
+  bool may_open(const std::vector<int>& extents) const;
+  void open(const std::vector<OpenVariable>& variables);
+  std::vector<Statement> close();
+  const std::vector<OpenVariable>& open_variables() const { return open_; }
+  size_t depth() const { return blocks_.size(); }
+  int new_variable() { return kernel.variable_count++; }
+
+  int64_t extent_of(const Axis& axis) const;
+  /// Whether a value of these dimensions is not too much work here.
+  bool affordable(const std::vector<Axis>& axes) const;
+  /// Random dimensions of a value: open tiles and whole extents, each once.
+  std::vector<Axis> some_axes(size_t most);
+  int some_extent();
+  int new_tensor(FuzzTensor tensor);
+  double largest_magnitude(DType dtype) const;
+  bool room_for_tensors() const { return kernel.tensors.size() < kMostTensors; }
+
+private:
+  static constexpr size_t kMostTensors = 7;
+
+  void choose_extents();
+  void open_outermost();
+  void use_up();
+  std::vector<ValueId> visible() const;
+
+  Prober& prober_;
+  int64_t budget_ = 0; // lanes that one statement may compute in all
+  std::map<ValueId, Known> known_;
+  std::set<ValueId> unused_;
+  std::vector<std::vector<Statement>> blocks_;
+  std::vector<std::vector<ValueId>> scopes_;
+  std::vector<OpenVariable> open_;
+  std::vector<size_t> opened_; // variables per open loop
+};
+
+/// The dimensions of values of these dimensions combined; nothing where they do not broadcast.
+std::optional<std::vector<Axis>> broadcast(const std::vector<Axis>& a, const std::vector<Axis>& b);
+
+} // namespace tilewright::fuzz

@@ -1,0 +1,185 @@
+#include "fuzz/print_kernel.h"
+
+#include "fuzz/forms.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+
+namespace tilewright::fuzz {
+
+std::string braced(std::span<const int64_t> values) { return fmt::format("{{{}}}", fmt::join(values, ", ")); }
+
+static std::string literal(const FuzzOperand& operand) {
+  switch (operand.kind) {
+  case FuzzOperand::Kind::integer: return fmt::format("{}", static_cast<int64_t>(operand.number));
+  case FuzzOperand::Kind::boolean: return operand.number != 0 ? "true" : "false";
+  default: break;
+  }
+  if (std::isinf(operand.number)) return operand.number > 0 ? "HUGE_VAL" : "-HUGE_VAL";
+  std::string text = fmt::format("{}", operand.number);
+  return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
+}
+
+std::string Printer::operand(const FuzzOperand& operand) const {
+  if (operand.kind == FuzzOperand::Kind::value) return numbered('v', operand.value);
+  if (operand.kind == FuzzOperand::Kind::extent) return size(static_cast<int>(operand.number));
+  return literal(operand);
+}
+
+std::string Printer::operands(const Statement& statement) const {
+  std::vector<std::string> texts;
+  for (const FuzzOperand& each : statement.operands) texts.push_back(operand(each));
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+std::string Printer::access(const Statement& statement) const {
+  std::vector<std::string> texts;
+  for (const FuzzSubscript& subscript : statement.subscripts) {
+    switch (subscript.kind) {
+    case FuzzSubscript::Kind::tile: texts.push_back(variable(subscript.index)); break;
+    case FuzzSubscript::Kind::whole: texts.push_back("tw::_"); break;
+    case FuzzSubscript::Kind::scalar: texts.push_back(numbered('v', subscript.index)); break;
+    case FuzzSubscript::Kind::constant: texts.push_back(std::to_string(subscript.index)); break;
+    case FuzzSubscript::Kind::none: texts.push_back("tw::none"); break;
+    }
+  }
+  return fmt::format("x{}[{}]", statement.tensor, fmt::join(texts, ", "));
+}
+
+std::string Printer::shape(const std::vector<Axis>& axes) const {
+  std::vector<std::string> texts;
+  for (const Axis& axis : axes)
+    texts.push_back(axis.kind == Axis::Kind::tile    ? variable(axis.index)
+                    : axis.kind == Axis::Kind::whole ? size(axis.index)
+                                                     : "1");
+  return fmt::format("{{{}}}", fmt::join(texts, ", "));
+}
+
+void Printer::define(const Statement& statement, const std::string& expression) {
+  line(fmt::format("tw::Value v{} = {};", statement.result, expression));
+}
+
+void Printer::block(const std::string& head, const std::vector<Statement>& body, const char* end) {
+  line(head + " {");
+  ++depth_;
+  print(body);
+  --depth_;
+  line(end);
+}
+
+void Printer::print(const std::vector<Statement>& block) {
+  for (const Statement& statement : block) statement.form->print(*this, statement);
+}
+
+// Only the extents that something names.
+void Printer::print_sizes() {
+  for (size_t extent = 0; extent < kernel_.extents.size(); ++extent) {
+    std::string from = std::to_string(kernel_.extents[extent]);
+    bool used = false;
+    for (size_t t = kernel_.tensors.size(); t-- > 0;) {
+      const FuzzTensor& tensor = kernel_.tensors[t];
+      for (size_t dim = 0; dim < tensor.extents.size(); ++dim) {
+        if (tensor.extents[dim] != static_cast<int>(extent)) continue;
+        used |= tensor.allocated;
+        if (!tensor.allocated) from = fmt::format("x{}.size({})", t, dim);
+      }
+    }
+    auto names = [&](const Axis& axis) {
+      return axis.kind == Axis::Kind::whole && axis.index == static_cast<int>(extent);
+    };
+    for_each_statement(kernel_.body, [&](const Statement& statement) {
+      for (const FuzzOperand& operand : statement.operands)
+        used |= operand.kind == FuzzOperand::Kind::extent && operand.number == static_cast<double>(extent);
+      if (statement.tensor < 0)
+        for (const Axis& axis : statement.type.axes) used |= names(axis);
+    });
+    if (used) line(fmt::format("[[maybe_unused]] const tw::Size n{} = {};", extent, from));
+  }
+}
+
+void Printer::print_allocations() {
+  for (size_t t = 0; t < kernel_.tensors.size(); ++t) {
+    const FuzzTensor& tensor = kernel_.tensors[t];
+    if (!tensor.allocated) continue;
+    std::vector<std::string> sizes;
+    for (int extent : tensor.extents) sizes.push_back(size(extent));
+    line(fmt::format("tw::Tensor x{} = tw::empty({{{}}}, tw::{});", t, fmt::join(sizes, ", "),
+                     tensor.dtype == boolean ? "boolean" : tilewright::name(tensor.dtype)));
+  }
+}
+
+void Printer::print_results() {
+  std::vector<std::string> results;
+  for (size_t t = 0; t < kernel_.tensors.size(); ++t)
+    if (kernel_.tensors[t].allocated) results.push_back(numbered('x', static_cast<int64_t>(t)));
+  if (results.size() == 1) line(fmt::format("return {};", results[0]));
+  if (results.size() > 1) line(fmt::format("return std::make_tuple({});", fmt::join(results, ", ")));
+}
+
+static const char* cpp_type(DType dtype) {
+  switch (dtype) {
+  case float32: return "float";
+  case float64: return "double";
+  case int32: return "int32_t";
+  case int64: return "int64_t";
+  default: return "bool";
+  }
+}
+
+std::string Printer::kernel_text() {
+  text_.clear();
+  std::vector<std::string> names, parameters;
+  for (size_t t = 0; t < kernel_.tensors.size(); ++t) {
+    if (kernel_.tensors[t].allocated) continue;
+    names.push_back(fmt::format("\"x{}\"", t));
+    parameters.push_back(fmt::format("tw::Tensor x{}", t));
+  }
+  for (size_t s = 0; s < kernel_.numbers.size(); ++s) {
+    names.push_back(fmt::format("\"s{}\"", s));
+    parameters.push_back(fmt::format("tw::Scalar<{}> s{}", cpp_type(kernel_.numbers[s].dtype), s));
+  }
+  line(fmt::format("tw::kernel(\"fuzzed\", {{{}}}, []({}) {{", fmt::join(names, ", "), fmt::join(parameters, ", ")));
+  ++depth_;
+  print_sizes();
+  print_allocations();
+  print(kernel_.body);
+  print_results();
+  --depth_;
+  line("})");
+  text_.pop_back();
+  return text_;
+}
+
+std::string test_source(const FuzzKernel& kernel, const Config& config, const std::string& name,
+                        const std::string& what) {
+  std::vector<std::string> arguments;
+  for (size_t t = 0; t < kernel.tensors.size(); ++t) {
+    const FuzzTensor& tensor = kernel.tensors[t];
+    if (tensor.allocated) continue;
+    std::vector<int64_t> sizes;
+    for (int extent : tensor.extents) sizes.push_back(kernel.extents[extent]);
+    arguments.push_back(fmt::format("input({}, tw::{}, Layout::{}, Contents::{}, {}, {})", braced(sizes),
+                                    tensor.dtype == boolean ? "boolean" : tilewright::name(tensor.dtype),
+                                    fuzz::name(tensor.layout), fuzz::name(tensor.contents), tensor.aligned,
+                                    kernel.seed + t));
+  }
+  for (const FuzzNumber& number : kernel.numbers)
+    arguments.push_back(fmt::format("{}({})", cpp_type(number.dtype), number.value));
+  std::string text =
+      "#include \"fuzz/check_call.h\"\n#include \"fuzz/inputs.h\"\n#include \"tilewright/tilewright.h\"\n\n"
+      "#include <gtest/gtest.h>\n\nnamespace tw = tilewright;\nusing namespace tilewright::fuzz;\n\n";
+  for (size_t begin = 0; begin < what.size();) {
+    size_t end = std::min(what.find('\n', begin), what.size());
+    text += "// " + what.substr(begin, end - begin) + "\n";
+    begin = end + 1;
+  }
+  text += fmt::format("TEST(fuzz, {}) {{\n  const auto kernel = ", name);
+  for (char c : Printer(kernel).kernel_text()) text += c == '\n' ? std::string("\n  ") : std::string(1, c);
+  text += fmt::format(";\n  auto call = kernel.bind({});\n  EXPECT_EQ(check(call, {}), \"\");\n}}\n",
+                      fmt::join(arguments, ", "), config.to_cpp());
+  return text;
+}
+
+} // namespace tilewright::fuzz
