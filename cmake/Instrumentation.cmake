@@ -18,4 +18,6 @@ if(TILEWRIGHT_SANITIZE)
 endif()
 if(TILEWRIGHT_FUZZERS)
   add_compile_options(-fsanitize=fuzzer-no-link -g1)
+  # clang refuses MLIR 19's headers over libstdc++ as C++23, which nothing that is fuzzed needs.
+  set(CMAKE_CXX_STANDARD 20)
 endif()

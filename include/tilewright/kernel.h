@@ -168,6 +168,9 @@ template <class A> struct ParameterFor {
 template <> struct ParameterFor<Array> {
   using type = Tensor;
 };
+template <class R, class... A> struct ParameterFor<R(A...)> {
+  using type = R (*)(A...); // a plain function
+};
 template <> struct ParameterFor<std::optional<Array>> {
   using type = std::optional<Tensor>;
 };

@@ -72,6 +72,9 @@ struct RegisteredKernel {
   std::function<double(const Instance&)> flops = {};
   std::function<double(const Instance&)> bytes = {};
 
+  // Writes into the arguments what random numbers are not: indices in range, offsets in order. By default nothing.
+  std::function<void(std::span<const AnyArgument>, const Instance&)> prepare = {};
+
   // What the results should be, computed in double precision. All arrays are contiguous. Those of floating point, and
   // those of T whatever it is, come and go as float64; others come as they are.
   std::function<std::vector<Array>(std::span<const AnyArgument>)> reference = {};
@@ -87,7 +90,7 @@ struct RegisteredKernel {
   // The first case with the first dtype.
   Instance default_instance() const;
   // Arguments for an instance: normal random floating point, random integers from 0 to 99, random bools, and the
-  // numbers as registered. The same for the same seed.
+  // numbers as registered; then what prepare() writes. The same for the same seed.
   std::vector<AnyArgument> make_arguments(const Instance& instance, uint64_t seed = 0) const;
   // Throws Error where the arguments' count, dtypes, ranks or sizes are not as listed.
   void check_arguments(std::span<const AnyArgument> arguments) const;

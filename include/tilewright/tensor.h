@@ -64,6 +64,10 @@ public:
     return sizes;
   }
 
+  // Of a tensor that tw::empty made, before the first tile loop: every element is `value`, a number, when the launch
+  // begins. auto counts = tw::empty({n}, tw::int32).fill(0);
+  Tensor fill(const Operand& value, SourceLocation location = std::source_location::current()) const;
+
   // In a tile loop: one subscript per dimension; missing trailing ones are whole. A tile over a dimension of size 1
   // reads its one element for every index.
   TensorAccess operator[](const TensorIndex& a) const { return access({a}); }

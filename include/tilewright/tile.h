@@ -19,7 +19,8 @@ namespace tilewright {
 // A range of indices of one dimension.
 class Tile {
 public:
-  // The indices of its elements, int32; those past the end too, where the tile ends early.
+  // The indices of its elements, int32, or int64 where they may pass 2^31; those past the end too, where the tile ends
+  // early.
   Value index(SourceLocation location = std::source_location::current()) const;
   // Scalars: the first index, and one past the last one that exists.
   Value begin(SourceLocation location = std::source_location::current()) const;

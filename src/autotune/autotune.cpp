@@ -72,7 +72,7 @@ public:
       try_batch(batch);
     }
     if (leaders_.empty() && !result_.history.empty() && result_.counts[Outcome::too_slow] == 0)
-      fail("{}", all_failed_text(subject_, result_));
+      fail(subject_.location, "{}", all_failed_text(subject_, result_));
     compare_leaders();
     finish();
     return std::move(result_);

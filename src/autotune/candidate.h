@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tilewright/config.h"
+#include "tilewright/error.h"
 
 #include <cstdint>
 #include <expected>
@@ -16,6 +17,7 @@ struct TuningSubject {
   std::string kernel;    // its name and arguments, for people: "matmul(float32[1024, 1024], float32[1024, 1024])"
   std::string tile_ir;   // as text
   std::string arguments; // what a runner needs to make or find them: dtypes, sizes, strides, alignment
+  SourceLocation location = {}; // of the kernel, for errors
 };
 
 /// One candidate, complete: a process that knows nothing else can compile and measure it.

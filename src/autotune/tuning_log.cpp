@@ -148,7 +148,7 @@ std::vector<std::string> end_texts(const TuningSubject& subject, const TuningRes
 std::string all_failed_text(const TuningSubject& subject, const TuningResult& result) {
   std::string text = fmt::format("tuning {}: all {} candidates failed", subject.kernel, result.history.size());
   for (const std::string& failure : failure_texts(result)) text += "\n  " + failure;
-  return text;
+  return text + "\nWhere these come from the kernel, change it as they say; one config is tried with .with(config).";
 }
 
 } // namespace tilewright

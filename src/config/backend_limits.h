@@ -17,7 +17,8 @@ struct BackendOption {
   std::vector<ConfigValue> choices = {}; // offered where there are two
   ConfigValue default_value = nullptr;
   bool ordered = false; // neighbours in the list can be expected to perform alike
-  bool of_dots = false; // only kernels with a dot have it
+  /// Which kernels have it.
+  enum class Kernels { All, WithDot, WithoutDot } kernels = Kernels::All;
 };
 
 struct BackendLimits {

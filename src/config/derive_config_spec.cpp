@@ -346,8 +346,10 @@ private:
       ChoiceEntry entry{.choices = own.choices, .default_value = own.default_value, .ordered = own.ordered};
       if (own.choices.size() < 2)
         spec_.inapplicable[own.name] = "there is nothing to choose on this machine";
-      else if (own.of_dots && !has_dot(kernel_))
+      else if (own.kernels == BackendOption::Kernels::WithDot && !has_dot(kernel_))
         spec_.inapplicable[own.name] = "the kernel has no dot";
+      else if (own.kernels == BackendOption::Kernels::WithoutDot && has_dot(kernel_))
+        spec_.inapplicable[own.name] = "the kernel has a dot";
       else
         spec_.options.push_back(
             {.name = own.name, .summary = own.summary, .is_list = false, .entries = {std::move(entry)}});

@@ -129,8 +129,9 @@ private:
       sizes.push_back(fmt::format("{}[{}] = {}", name, i, value.to_json()));
     }
     if (elements > static_cast<double>(limit.max_elements))
-      fail(where_, "config: {} would have {:.0f} elements, more than the {} a program can hold ({})", limit.what,
-           elements, limit.max_elements, fmt::join(sizes, ", "));
+      fail(where_,
+           "config: {} would have {:.0f} elements, more than the {} a program can hold; choose smaller ones of {}",
+           limit.what, elements, limit.max_elements, fmt::join(sizes, ", "));
   }
 
   /// `2: tile over m, tile over n`

@@ -12,14 +12,26 @@ static std::string name_of(const Specialisation& specialisation, size_t paramete
   return name.empty() ? fmt::format("argument {}", specialisation.parameters[parameter].argument) : name;
 }
 
+// Other layouts that repeat elements come only from Array::from_pointer().
+static bool repeats_elements(const Array& array) {
+  for (int dim = 0; dim < array.rank(); ++dim)
+    if (array.sizes()[dim] > 1 && array.strides()[dim] == 0 && array.numel() > 0) return true;
+  return false;
+}
+
 static void check_overlaps(const Specialisation& specialisation, const detail::Call& call,
                            const std::vector<Array>& arrays) {
+  const SourceLocation& where = call.location.known() ? call.location : specialisation.location;
   for (size_t i = 0; i < arrays.size(); ++i) {
     if (!specialisation.parameters[i].is_written) continue;
+    if (repeats_elements(arrays[i]))
+      fail(where,
+           "kernel {} stores to {}, several of whose indices are one element, as expand() makes them; pass a "
+           "clone() of it",
+           specialisation.kernel, name_of(specialisation, i));
     for (size_t j = 0; j < arrays.size(); ++j)
       if (i != j && arrays[j].defined() && overlap(arrays[i], arrays[j]))
-        fail(call.location.known() ? call.location : specialisation.location,
-             "kernel {} stores to {}, which overlaps {} in memory; pass a clone() of one of them",
+        fail(where, "kernel {} stores to {}, which overlaps {} in memory; pass a clone() of one of them",
              specialisation.kernel, name_of(specialisation, i), name_of(specialisation, j));
   }
 }
@@ -39,9 +51,19 @@ ProgramArguments::ProgramArguments(const Specialisation& specialisation, const d
     writes |= parameter.is_written;
   }
   if (writes) check_overlaps(specialisation, call, arrays_);
-  for (const HostPlan::Allocation& allocation : specialisation.host.allocations)
-    allocations_.push_back(Array::empty(IndexList(allocation.sizes), allocation.dtype));
+  allocate();
   collect_pointers();
+}
+
+void ProgramArguments::allocate() {
+  for (const HostPlan::Allocation& allocation : specialisation_->host.allocations)
+    allocations_.push_back(Array::empty(IndexList(allocation.sizes), allocation.dtype, specialisation_->location));
+  fill_allocations();
+}
+
+void ProgramArguments::fill_allocations() {
+  for (size_t i = 0; i < allocations_.size(); ++i)
+    if (const std::optional<Number>& fill = specialisation_->host.allocations[i].fill) allocations_[i].fill(*fill);
 }
 
 void ProgramArguments::collect_pointers() {
@@ -73,7 +95,7 @@ ProgramArguments ProgramArguments::copy() const {
   copy.numbers_ = numbers_;
   for (size_t i = 0; i < arrays_.size(); ++i)
     if (specialisation_->parameters[i].is_written) copy.arrays_[i] = clone_with_layout(arrays_[i]);
-  for (const Array& array : allocations_) copy.allocations_.push_back(Array::empty(array.sizes(), array.dtype()));
+  copy.allocate();
   copy.collect_pointers();
   return copy;
 }
@@ -100,6 +122,7 @@ std::vector<InterpreterArgument> ProgramArguments::interpreter_arguments() const
 void ProgramArguments::restore(const ProgramArguments& original) {
   for (size_t i = 0; i < arrays_.size(); ++i)
     if (specialisation_->parameters[i].is_written) arrays_[i].copy_from(original.arrays_[i]);
+  fill_allocations();
 }
 
 Array ProgramArguments::returned(size_t index) const {

@@ -32,6 +32,8 @@ public:
 
 private:
   ProgramArguments() = default;
+  void allocate();
+  void fill_allocations();
   void collect_pointers();
 
   const Specialisation* specialisation_ = nullptr;

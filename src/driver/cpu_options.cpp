@@ -13,7 +13,12 @@ static BackendOption num_threads_option() {
 }
 
 static BackendOption vector_width_option(const cpu::CpuTarget& target) {
-  BackendOption option{.name = "vector_width", .summary = "the bits of a vector", .ordered = true};
+  // LLVM takes twice as long to select the shuffles of a transposed operand in narrow vectors, and a dot has its
+  // register tile to choose.
+  BackendOption option{.name = "vector_width",
+                       .summary = "the bits of a vector",
+                       .ordered = true,
+                       .kernels = BackendOption::Kernels::WithoutDot};
   for (int bits : target.vector_widths()) option.choices.emplace_back(bits);
   option.default_value = target.vector_bits;
   return option;
@@ -24,7 +29,7 @@ static ConfigValue value_of(cpu::RegisterTile tile) { return {tile.rows, tile.ve
 static BackendOption register_tile_option(const cpu::CpuTarget& target) {
   BackendOption option{.name = "register_tile",
                        .summary = "the accumulators of a dot that are in registers at once, rows by vectors",
-                       .of_dots = true};
+                       .kernels = BackendOption::Kernels::WithDot};
   for (cpu::RegisterTile tile : target.dot_tiles()) option.choices.push_back(value_of(tile));
   option.default_value = value_of(target.dot_tile());
   return option;

@@ -44,7 +44,8 @@ TuningResult tune(const Specialisation& specialisation, const ProgramArguments& 
   InProcessRunner runner(specialisation, arguments);
   std::unique_ptr<Search> search =
       make_search(effort_of(request.effort), specialisation.spec, known_configs(specialisation, kNeighbours), kSeed);
-  TuningSubject subject{specialisation.description, specialisation.tile_ir, specialisation.key.shapes};
+  TuningSubject subject{specialisation.description, specialisation.tile_ir, specialisation.key.shapes,
+                        specialisation.location};
   TuneOptions options;
   options.budget_seconds = request.budget_seconds;
   options.paste = [&](const Config& config) {

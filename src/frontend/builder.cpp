@@ -78,7 +78,10 @@ Value Builder::extent(const Dim& any) {
 }
 
 Value Builder::index(const Term& term, const char* what) {
-  if (rank(term) != 0) fail("{} must be an integer, found {}", what, describe(term));
+  if (rank(term) != 0)
+    fail("{} must be one integer, found {}; a scalar comes of scalar subscripts: tile.begin(), or a variable of "
+         "tw::grid",
+         what, describe(term));
   if (!is_integral(dtype(term))) fail("{} must be an integer, found {}", what, describe(term));
   return scalar(term, ir.getIndexType());
 }

@@ -209,7 +209,8 @@ public:
 
   /// `tiles[i]` limits dimension i where it is not null.
   mlir::Value full(llvm::ArrayRef<Dim> dims, llvm::ArrayRef<mlir::Value> tiles, const Term& value, DType dtype);
-  mlir::Value tile_index(mlir::Value tile);
+  /// int32, or int64 where `wide`.
+  mlir::Value tile_index(mlir::Value tile, bool wide = false);
   /// Missing trailing subscripts are whole. `at_most_one(tile)` says whether a tile's loop is known to be over one
   /// index at most; every other tile repeats the one element of a dimension of size 1.
   Place place(mlir::Value array, llvm::ArrayRef<SubscriptTerm> subscripts,

@@ -32,7 +32,7 @@ static std::unique_ptr<Block> combiner_block(Builder& builder, ValueRange source
     if (SourceLocation line = source_location(op.getLoc()); line.known()) builder.at(line);
     builder.fail(
         "a combiner computes with scalars only: it may not read or write tensors, hold loops or tw::if_, or use "
-        "values of rank 1 or more");
+        "values of rank 1 or more; do that before, and use the scalars that come of it");
   }
   builder.ir.create<YieldOp>(location, results);
   return block;

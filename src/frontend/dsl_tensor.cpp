@@ -19,15 +19,17 @@ DType Tensor::dtype(SourceLocation location) const { return entry_of(*this, loca
 Size Tensor::size(int dim, SourceLocation location) const {
   const auto& dims = entry_of(*this, location).dims;
   int rank = static_cast<int>(dims.size());
-  if (dim < -rank || dim >= rank) fail(location, "there is no dimension {} in a tensor of rank {}", dim, rank);
+  if (dim < -rank || dim >= rank)
+    fail(location, "there is no dimension {} in a tensor of rank {}; they go from {} to {}", dim, rank, -rank,
+         rank - 1);
   return Recording::current()->size(dims[dim < 0 ? dim + rank : dim]);
 }
 
 void Tensor::check_rank(size_t expected, const SourceLocation& location) const {
   int found = rank(location);
   if (static_cast<size_t>(found) != expected)
-    fail(location, "sizes<{}>() of a tensor of rank {}; the kernel was called with an array of {} dimensions", expected,
-         found, found);
+    fail(location, "sizes<{}>() of a tensor of rank {}; pass an array of {} dimension{}, or write sizes<{}>()",
+         expected, found, expected, expected == 1 ? "" : "s", found);
 }
 
 TensorAccess Tensor::access(std::initializer_list<TensorIndex> list) const {
@@ -69,7 +71,30 @@ static Tensor allocate(const char* what, llvm::ArrayRef<Dim> dims, DType dtype, 
     attributes.push_back(DimAttr::get(builder.context(), size == 1 ? Dim(1) : dim));
   }
   auto type = ArrayType::get(element_type_of(dtype, builder.context()), attributes);
-  return Tensor(recording.new_tensor(builder.ir.create<EmptyOp>(builder.location(), type), dtype));
+  return Tensor(recording.new_tensor(builder.ir.create<EmptyOp>(builder.location(), type, mlir::TypedAttr()), dtype));
+}
+
+Tensor Tensor::fill(const Operand& value, SourceLocation location) const {
+  Recording& recording = Recording::require(location, "fill()");
+  Builder& builder = recording.host(location, "fill()");
+  const Recording::TensorEntry& entry = recording.tensor(handle_);
+  auto allocation = entry.array.getDefiningOp<EmptyOp>();
+  if (!allocation)
+    builder.fail(
+        "fill() is for tensors that tw::empty made; an argument is stored to in a tile loop, as in x[tile] = 0");
+  Term number = recording.term(value);
+  if (!number.is_literal())
+    builder.fail("fill() takes a number known while recording, found {}; store other values in a tile loop",
+                 builder.describe(number));
+  mlir::Type element = mlir::cast<ArrayType>(entry.array.getType()).getElementType();
+  if (llvm::isa<mlir::FloatType>(element))
+    allocation.setFillAttr(builder.ir.getFloatAttr(element, number.as_double()));
+  else if (number.kind == Term::Kind::real)
+    builder.fail("fill({}) of a tensor of {}", number.real, name(entry.dtype));
+  else
+    allocation.setFillAttr(
+        builder.ir.getIntegerAttr(element, element.isInteger(1) ? number.integer != 0 : number.integer));
+  return *this;
 }
 
 Tensor empty(const SizeList& sizes, DType dtype, SourceLocation location) {

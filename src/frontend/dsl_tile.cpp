@@ -21,7 +21,8 @@ Value Tile::count(SourceLocation location) const { return tile_number<CountOp>(*
 Value Tile::index(SourceLocation location) const {
   Recording& recording = Recording::require(location, "tile.index()");
   Builder& builder = recording.device(location, "tile.index()");
-  return Value(recording.new_variable(builder.tile_index(recording.tile(handle_))));
+  mlir::Value tile = recording.tile(handle_);
+  return Value(recording.new_variable(builder.tile_index(tile, recording.may_pass_int32(tile))));
 }
 
 Value Tile::block_size(SourceLocation location) const {

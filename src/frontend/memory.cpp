@@ -25,9 +25,9 @@ Value Builder::full(ArrayRef<Dim> dims, ArrayRef<Value> tiles, const Term& value
   return ir.create<FullOp>(location_, value_type(filling.getType(), dims), filling, limits, limited);
 }
 
-Value Builder::tile_index(Value tile) {
+Value Builder::tile_index(Value tile, bool wide) {
   Dim extent = mlir::cast<TileType>(tile.getType()).getExtent().dim();
-  return ir.create<IndexOp>(location_, value_type(ir.getI32Type(), extent), tile);
+  return ir.create<IndexOp>(location_, value_type(wide ? ir.getI64Type() : ir.getI32Type(), extent), tile);
 }
 
 Value Builder::lane_numbers(const Dim& extent) {
@@ -96,12 +96,15 @@ Value Builder::block_value(const Place& place, const Term& value) {
   Type element = mlir::cast<ArrayType>(place.array.getType()).getElementType();
   auto block = dimensions.describe(place.dims);
   if (rank(value) > static_cast<int64_t>(place.dims.size())) {
-    if (place.dims.empty()) fail("{} does not fit into one element of a tensor", describe(value));
-    fail("{} does not fit into a block of shape {}", describe(value), block);
+    if (place.dims.empty())
+      fail("{} does not fit into one element of a tensor; reduce it, or store to a tile", describe(value));
+    fail("{} does not fit into a block of shape {}; reduce it, or give the store a subscript more", describe(value),
+         block);
   }
   SmallVector<Dim> dims = value.is_literal() ? SmallVector<Dim>() : dims_of(value.value);
   for (auto [own, dim] : llvm::zip(dims, ArrayRef<Dim>(place.dims).take_back(dims.size())))
-    if (own != dim && !own.is_one()) fail("{} does not fit into a block of shape {}", describe(value), block);
+    if (own != dim && !own.is_one())
+      fail("{} does not fit into a block of shape {}; index both with the same tiles", describe(value), block);
   return broadcast(scalar(value, element), place.dims);
 }
 
@@ -119,7 +122,9 @@ Value Builder::atomic(const char* name, AtomicKind kind, const Place& place, con
   DType dtype = device_dtype(mlir::cast<ArrayType>(place.array.getType()).getElementType());
   bool bitwise = kind == AtomicKind::And || kind == AtomicKind::Or || kind == AtomicKind::Xor;
   if (bitwise && is_floating_point(dtype))
-    fail("{} works on integers and bools, found a tensor of {}", name, tilewright::name(dtype));
+    fail("{} works on integers and bools, found a tensor of {}; there are tw::atomic_add, tw::atomic_max, "
+         "tw::atomic_min and tw::atomic_xchg",
+         name, tilewright::name(dtype));
   if (!bitwise && kind != AtomicKind::Exchange && dtype == DType::boolean)
     fail("{} works on numbers, found a tensor of bool; there are tw::atomic_and, tw::atomic_or and tw::atomic_xor",
          name);

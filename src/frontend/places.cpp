@@ -18,7 +18,7 @@ static void add_subscript(Place& place, Subscript kind, Value index = {}) {
 static SmallVector<SubscriptTerm> complete(const Builder& builder, ArrayRef<SubscriptTerm> subscripts, int64_t rank) {
   auto takes_dimension = [](const SubscriptTerm& s) { return s.kind != Kind::new_axis && s.kind != Kind::ellipsis; };
   int64_t given = llvm::count_if(subscripts, takes_dimension);
-  if (given > rank) builder.fail("{} subscripts for a tensor of rank {}", given, rank);
+  if (given > rank) builder.fail("{} subscripts for a tensor of rank {}: it takes one for each dimension", given, rank);
   if (llvm::count_if(subscripts, [](const SubscriptTerm& s) { return s.kind == Kind::ellipsis; }) > 1)
     builder.fail("tw::ellipsis may stand once among the subscripts");
   SmallVector<SubscriptTerm> all;
@@ -98,7 +98,7 @@ void Builder::add_indices(Place& place, ArrayRef<SubscriptTerm> run) {
     if (!is_integral(dtype(term)))
       fail("a tensor of indices must be of integers, found {}{}", describe(term),
            dtype(term) == DType::boolean ? "; elements are left out by a mask, in tw::load(x, {...}, {.extra_mask = m})"
-                                         : "");
+                                         : "; convert it with .to(tw::int64)");
     tensors.push_back(term);
   }
   // Where one has several dimensions, all go together, element by element.
@@ -116,7 +116,8 @@ void Builder::add_indices(Place& place, ArrayRef<SubscriptTerm> run) {
       }
       int64_t length = *dimensions.value(size);
       if (term.integer < -length || term.integer >= length)
-        fail("index {} is out of range for dimension {} of size {}", term.integer, place.kinds.size(), length);
+        fail("index {} is out of range for dimension {} of size {}{}", term.integer, place.kinds.size(), length,
+             length ? fmt::format("; it may be from {} to {}", -length, length - 1) : "");
       add_subscript(place, Subscript::Scalar,
                     this->extent(term.integer < 0 ? size + Dim(term.integer) : Dim(term.integer)));
       continue;

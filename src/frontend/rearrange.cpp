@@ -257,8 +257,8 @@ Value Builder::flip(const Term& x, ArrayRef<int> dims) {
 Value Builder::gather(const Term& x, int dim, const Term& index) {
   int64_t along = normal_dims({dim}, rank(x), "tw::gather")[0];
   if (rank(index) != rank(x) || !is_integral(dtype(index)))
-    fail("the index of tw::gather is of integers and of the value's rank, found {} for {}", describe(index),
-         describe(x));
+    fail("the index of tw::gather is of integers and of the value's rank, found {} for {}{}", describe(index),
+         describe(x), is_integral(dtype(index)) ? "" : "; convert it with .to(tw::int64)");
   SmallVector<Dim> wanted = dims_of(x.value);
   wanted[along] = dims_of(index.value)[along];
   if (dims_of(index.value) != wanted)

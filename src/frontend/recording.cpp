@@ -40,10 +40,11 @@ Recording::Recording(const KernelDefinition& definition, std::span<const Argumen
       types.push_back(element_type_of(argument.dtype, context));
     } else {
       const Array& array = argument.array();
-      if (!array.defined()) builder_.fail("{} is an array without data", definition.argument_name(i));
+      if (!array.defined())
+        builder_.fail("{} is an array without data; make one as with tw::Array::empty", definition.argument_name(i));
       if (!is_supported(array.dtype()))
-        builder_.fail("{} is {}, which kernels do not support yet; there are {}", definition.argument_name(i),
-                      name(array.dtype()), kSupportedDTypes);
+        builder_.fail("{} is {}, which kernels do not support yet; convert it with .to() to one that they do: {}",
+                      definition.argument_name(i), name(array.dtype()), kSupportedDTypes);
       llvm::SmallVector<DimAttr> dims;
       for (int64_t size : array.sizes()) dims.push_back(DimAttr::get(context, builder_.dimensions.add_size(size)));
       types.push_back(ArrayType::get(element_type_of(array.dtype(), context), dims));
@@ -142,6 +143,7 @@ mlir::Value Recording::read(const Handle& handle) {
   check_mine(handle, "a tw::Value");
   const Variable& variable = variables_[handle.index];
   if (!is_open(variable.depth, variable.scope)) {
+    if (auto unlike = unlike_.find(handle.index); unlike != unlike_.end()) builder_.fail("{}", unlike->second);
     builder_.fail("a tw::Value is used after the {} in which it got its value; give it a value before and assign to it "
                   "inside",
                   name_of(scope_kinds_[variable.scope]));
@@ -306,7 +308,7 @@ TracedKernel Recording::finish() {
   at(definition_.location);
   if (last_barrier_) {
     at(*last_barrier_);
-    builder_.fail("no tile loop follows tw::barrier()");
+    builder_.fail("no tile loop follows tw::barrier(), which stands between two outermost tile loops; leave it out");
   }
   if (!had_outermost_)
     builder_.fail("kernel {} has no tile loop; a kernel has an outermost loop, as in for (auto tile : tw::tile(n))",

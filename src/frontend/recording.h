@@ -18,7 +18,9 @@
 
 #include "llvm/ADT/MapVector.h"
 
+#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace tilewright::detail {
@@ -71,6 +73,8 @@ public:
   mlir::Value tile(const Handle& handle);
   /// A tile moved by some elements.
   Handle shifted_tile(const Handle& tile, const Operand& by, bool back);
+  /// Whether indices of the tile may be too large for int32, so that they are int64.
+  bool may_pass_int32(mlir::Value tile);
   /// The loop's block is known to hold the one index there is.
   bool at_most_one(mlir::Value tile);
 
@@ -230,6 +234,8 @@ private:
   llvm::DenseMap<mlir::Value, TileRange> tile_ranges_;
   std::vector<PlaceEntry> places_;
   std::vector<Scope> scopes_;
+  std::map<uint32_t, std::string>
+      unlike_;                         // what two branches gave a variable that had no value before, where it differs
   std::vector<ScopeKind> scope_kinds_; // by number, of all scopes that ever were
   bool had_outermost_ = false;
   std::optional<SourceLocation> last_barrier_; // no loop follows it yet

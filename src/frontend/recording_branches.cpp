@@ -86,7 +86,15 @@ void Recording::record_if(const Operand& condition, const Body& then, const Body
     auto found = yes.fresh.find(address);
     if (found == yes.fresh.end()) continue;
     mlir::Value one = variables_[found->second].value, other = variables_[number].value;
-    if (one.getType() != other.getType()) continue;
+    if (one.getType() != other.getType()) { // no error yet: it may be a variable of each side's own
+      unlike_[number] = fmt::format(
+          "a tw::Value has no value after tw::if_ of line {}, whose branches give it {} and {}; "
+          "both must give it the same dtype and shape{}",
+          where.line, builder_.describe(one), builder_.describe(other),
+          dims_of(one) == dims_of(other) ? fmt::format(": convert one with .to(tw::{})", name(builder_.dtype(one)))
+                                         : "");
+      continue;
+    }
     fresh.emplace_back(address, number);
     if_yes.push_back(one);
     if_no.push_back(other);

@@ -5,6 +5,8 @@
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <limits>
+
 namespace tilewright::detail {
 
 //===----------------------------------------------------------------------===//
@@ -27,6 +29,15 @@ std::optional<int64_t> Recording::least(mlir::Value index) {
     return tile_ranges_.lookup(begin.getTile()).least_begin;
   if (llvm::isa_and_present<EndOp>(op)) return std::nullopt;
   return greatest(index);
+}
+
+bool Recording::may_pass_int32(mlir::Value tile) {
+  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+  if (std::optional<int64_t> end = tile_ranges_.lookup(tile).greatest_end) return *end > kMost;
+  // Bounds from data are indices of some tensor.
+  return llvm::any_of(tensors_, [&](const TensorEntry& entry) {
+    return llvm::any_of(entry.dims, [&](const Dim& dim) { return *builder_.dimensions.value(dim) > kMost; });
+  });
 }
 
 bool Recording::at_most_one(mlir::Value tile) {
@@ -67,8 +78,10 @@ Handle Recording::open_loop(const LoopStart& start) {
       if (number && *number < 1) builder_.fail("a block size must be at least 1, found {}", *number);
       for (const Scope& scope : scopes_)
         if (!number && llvm::is_contained(scope.blocks, DimAttr::get(builder_.context(), block)))
-          builder_.fail("a tile loop of a registered block size stands in another one of the same, at line {}",
-                        scope.where.line);
+          builder_.fail(
+              "a tile loop of a registered block size stands in another one of the same, at line {}; give it a "
+              "block size of its own",
+              scope.where.line);
     } else if (!start.grid) {
       block = builder_.dimensions.add_block(start.where, i, start.rank);
     }

@@ -11,7 +11,10 @@ using namespace mlir;
 namespace tilewright {
 
 int64_t Builder::normal_dim(int dim, int64_t rank) const {
-  if (dim < -rank || dim >= rank) fail("there is no dimension {} in a value of rank {}", dim, rank);
+  if (dim < -rank || dim >= rank) {
+    if (rank == 0) fail("there is no dimension {} in a scalar", dim);
+    fail("there is no dimension {} in a value of rank {}; they go from {} to {}", dim, rank, -rank, rank - 1);
+  }
   return dim < 0 ? dim + rank : dim;
 }
 

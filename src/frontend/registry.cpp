@@ -131,6 +131,7 @@ std::vector<AnyArgument> RegisteredKernel::make_arguments(const Instance& instan
     else
       made.emplace_back(Array::randint(0, dtype == DType::boolean ? 2 : 100, sizes, own_seed, dtype));
   }
+  if (prepare) prepare(made, instance);
   return made;
 }
 

@@ -7,6 +7,8 @@
 #include "support/error.h"
 #include "tilewright/settings.h"
 
+#include "llvm/ADT/StringExtras.h"
+
 namespace tilewright {
 
 std::string KernelDefinition::argument_name(size_t index) const {
@@ -98,21 +100,24 @@ void run_kernel(KernelCore& core, const Call& call, Array* results) {
 }
 
 void check_argument_count(const KernelDefinition& definition, size_t expected, size_t found) {
-  if (found != expected)
-    fail(definition.location, "kernel {} takes {} arguments, found {}", definition.name, expected, found);
+  if (found == expected) return;
+  std::vector<std::string> names;
+  for (size_t i = 0; i < expected; ++i) names.push_back(definition.argument_name(i));
+  fail(definition.location, "kernel {} takes {} arguments ({}), found {}", definition.name, expected,
+       llvm::join(names, ", "), found);
 }
 
 const Array& array_argument(const KernelDefinition& definition, size_t index, const AnyArgument& argument) {
   if (!argument.is_array())
-    fail(definition.location, "{} of kernel {} is a tensor, found a number", definition.argument_name(index),
-         definition.name);
+    fail(definition.location, "{} of kernel {} is a tensor, found a number; pass a tw::Array",
+         definition.argument_name(index), definition.name);
   return argument.array();
 }
 
 const Number& number_argument(const KernelDefinition& definition, size_t index, const AnyArgument& argument) {
   if (argument.is_array())
-    fail(definition.location, "{} of kernel {} is a number, found an array", definition.argument_name(index),
-         definition.name);
+    fail(definition.location, "{} of kernel {} is a number, found an array; pass a number",
+         definition.argument_name(index), definition.name);
   return argument.number();
 }
 

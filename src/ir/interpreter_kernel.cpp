@@ -535,6 +535,10 @@ void KernelInterpreter::allocate(ArrayRef<Array> allocations) {
     bool given = count < allocations.size();
     auto type = cast<ArrayType>(empty.getType());
     Array array = given ? allocations[count] : make_allocation(empty, type);
+    if (auto real = dyn_cast_or_null<FloatAttr>(empty.getFillAttr())) array.fill(real.getValueAsDouble());
+    if (auto integer = dyn_cast_or_null<IntegerAttr>(empty.getFillAttr()))
+      array.fill(integer.getType().isInteger(1) ? integer.getValue().getZExtValue()
+                                                : integer.getValue().getSExtValue());
     if (!given && !allocations.empty()) fail("the kernel makes more than {} allocations", allocations.size());
     values_.set(empty.getArray(), bind_array(empty, array, type, fmt::format("allocation {}", count)));
     ++count;

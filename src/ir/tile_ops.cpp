@@ -1,6 +1,8 @@
 // Operations of the tile dialect other than accesses (access.cpp) and the kernel's rules (verify_kernel.cpp).
 #include "ir/tile_dialect.h"
 
+#include "ir/permutation.h"
+
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/FunctionImplementation.h"
@@ -203,7 +205,10 @@ LogicalResult ForOp::verify() {
     if (!grid && (!tile || tile.getExtent() != extent))
       return emitOpError("has a variable that is no tile of its block");
   }
-  ValueRange yielded = yield().getValues();
+  auto yield = dyn_cast<YieldOp>(block().getTerminator());
+  if (!yield) return emitOpError("has a body that does not end with tile.yield");
+  if (getNumResults() != getInits().size()) return emitOpError("needs a result for each value that it carries");
+  ValueRange yielded = yield.getValues();
   if (yielded.size() != getInits().size())
     return emitOpError("carries ") << getInits().size() << " values, but its body yields " << yielded.size();
   for (auto [init, argument, next, result] : llvm::zip(getInits(), carried(), yielded, getResults()))
@@ -262,6 +267,15 @@ void ForOp::getCanonicalizationPatterns(RewritePatternSet& patterns, MLIRContext
   patterns.add<DropUnchangedCarried>(context);
 }
 
+LogicalResult EmptyOp::verify() {
+  Type element = cast<ArrayType>(getArray().getType()).getElementType();
+  if (getFill() && getFill()->getType() != element)
+    return emitOpError("fills a tensor of ") << element << " with a " << getFill()->getType();
+  if (getFill() && !isa<FloatAttr, IntegerAttr>(*getFill()))
+    return emitOpError("fills a tensor with what is no number");
+  return success();
+}
+
 OpFoldResult ExtentOp::fold(FoldAdaptor) {
   std::optional<int64_t> constant = getDim().dim().constant();
   if (!constant) return {};
@@ -311,7 +325,7 @@ LogicalResult ExpandDimsOp::verify() {
 LogicalResult TransposeOp::verify() {
   SmallVector<Dim> from = dims_of(getSource()), to = dims_of(getResult());
   ArrayRef<int64_t> permutation = getPermutation();
-  if (!isPermutationVector(permutation) || permutation.size() != from.size() || from.size() != to.size())
+  if (!is_permutation(permutation) || permutation.size() != from.size() || from.size() != to.size())
     return emitOpError("needs a permutation of its dimensions");
   for (auto [dim, source] : llvm::enumerate(permutation))
     if (to[dim] != from[source])

@@ -101,10 +101,15 @@ def Tile_ExtentOp : Tile_Op<"extent", [Pure]> {
 }
 
 def Tile_EmptyOp : Tile_Op<"empty", [MemoryEffects<[MemAlloc]>]> {
-  let summary = "allocates an uninitialised contiguous tensor";
-  let description = "Host part only; its sizes are those of the type. Level: tile IR.";
+  let summary = "allocates a contiguous tensor";
+  let description = [{
+    Host part only; its sizes are those of the type. Every element is `fill` before the launch, or where there is none
+    its elements are not set. Level: tile IR.
+  }];
+  let arguments = (ins OptionalAttr<TypedAttrInterface>:$fill);
   let results = (outs Tile_Array:$array);
-  let assemblyFormat = "attr-dict `:` type($array)";
+  let assemblyFormat = "(`fill` $fill^)? attr-dict `:` type($array)";
+  let hasVerifier = 1;
 }
 
 def Tile_CheckOp : Tile_Op<"check", [MemoryEffects<[MemWrite]>]> {

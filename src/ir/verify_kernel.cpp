@@ -47,6 +47,7 @@ static bool is_host_op(Operation* op) {
 }
 
 LogicalResult KernelOp::verifyRegions() {
+  if (getBody().empty()) return emitOpError("has no body");
   SmallVector<ForOp> outermost;
   Operation* barrier = nullptr;
   for (Operation& op : block()) {
@@ -84,6 +85,8 @@ LogicalResult KernelOp::verifyRegions() {
 }
 
 LogicalResult ProgramOp::verifyRegions() {
+  if (getBody().empty()) return emitOpError("has no body");
+  if (block().empty() || !isa<ReturnOp>(block().back())) return emitOpError("must end with tile.return");
   WalkResult result = getBody().walk([&](Operation* op) -> WalkResult {
     if (isa<ForOp, ExtentOp, EmptyOp, CheckOp, BarrierOp, BeginOp, EndOp, IdOp, CountOp, IndexOp, ShiftOp, SliceOp,
             FullOp, LaneCountOp>(op))

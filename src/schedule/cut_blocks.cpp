@@ -2,6 +2,7 @@
 
 #include "ir/kernel_loops.h"
 
+#include "llvm/ADT/BitVector.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
@@ -23,9 +24,30 @@ static std::optional<int64_t> length_of(LoopDim dim, ArrayRef<int64_t> sizes) {
       .constant();
 }
 
+// Whether the kernel sees how large a block is: it asks for the number, or works on whole blocks of it.
+static BitVector observed_blocks(KernelOp kernel, unsigned count) {
+  BitVector observed(count);
+  auto see = [&](const Dim& dim) {
+    for (const Monomial& monomial : dim.monomials())
+      for (Symbol symbol : monomial.symbols)
+        if (symbol.kind == Symbol::Kind::Block && symbol.index < count) observed.set(symbol.index);
+  };
+  kernel.walk([&](Operation* op) {
+    if (auto extent = dyn_cast<ExtentOp>(op)) see(extent.getDim().dim());
+    if (auto slice = dyn_cast<SliceOp>(op)) see(cast<TileType>(slice.getResult().getType()).getExtent().dim());
+    auto full = dyn_cast<FullOp>(op);
+    if (!full) return;
+    for (auto [dim, extent] : llvm::enumerate(dims_of(full.getType())))
+      if (!llvm::is_contained(full.getTileDims(), static_cast<int32_t>(dim))) see(extent);
+  });
+  return observed;
+}
+
 SmallVector<int64_t> cut_blocks(KernelOp pinned, ArrayRef<int64_t> block_sizes, bool pads_extents) {
   SmallVector<int64_t> sizes(block_sizes);
+  BitVector observed = observed_blocks(pinned, sizes.size());
   for (uint32_t block = 0; block < sizes.size(); ++block) {
+    if (observed[block]) continue;
     SmallVector<LoopDim> walks = loop_dims_of_block(pinned, block);
     std::optional<int64_t> longest = walks.empty() ? std::nullopt : std::optional<int64_t>(1);
     for (LoopDim walk : walks) {

@@ -1,6 +1,7 @@
 // Cuts blocks to what they walk: a block of 64 over a range of 20 becomes one of 20, a full tile instead of a partial
 // one. A tile that walks in another one is cut to that one's block. Where some range of a block is not known, or is
-// data, the block stays. Where a backend pads extents to powers of two, blocks are cut to the next of those.
+// data, and where the kernel sees how large the block is, the block stays. Where a backend pads extents to powers of
+// two, blocks are cut to the next of those.
 #pragma once
 
 #include "ir/tile_dialect.h"

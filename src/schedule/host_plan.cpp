@@ -28,7 +28,13 @@ HostPlan evaluate_host(KernelOp pinned) {
     auto array = cast<ArrayType>(empty.getType());
     SmallVector<int64_t> sizes = array.sizes();
     allocations[empty] = plan.allocations.size();
-    plan.allocations.push_back({dtype_of_element(array.getElementType()), {sizes.begin(), sizes.end()}});
+    std::optional<Number> fill;
+    if (auto real = dyn_cast_or_null<FloatAttr>(empty.getFillAttr()))
+      fill = Number(real.getValueAsDouble());
+    else if (auto integer = dyn_cast_or_null<IntegerAttr>(empty.getFillAttr()))
+      fill = Number(integer.getType().isInteger(1) ? int64_t(integer.getValue().getZExtValue())
+                                                   : integer.getValue().getSExtValue());
+    plan.allocations.push_back({dtype_of_element(array.getElementType()), {sizes.begin(), sizes.end()}, fill});
   }
   for (Value array : pinned.block().getTerminator()->getOperands()) {
     if (auto argument = dyn_cast<BlockArgument>(array))

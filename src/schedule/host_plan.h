@@ -2,18 +2,21 @@
 #pragma once
 
 #include "ir/tile_dialect.h"
+#include "tilewright/array.h"
 #include "tilewright/dtype.h"
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace tilewright {
 
 struct HostPlan {
-  /// A contiguous, uninitialised array. They are the program's last arguments, in this order.
+  /// A contiguous array. They are the program's last arguments, in this order.
   struct Allocation {
     DType dtype;
     std::vector<int64_t> sizes;
+    std::optional<Number> fill; // of each element, before each launch; none: elements are not set
   };
   /// An array that the kernel gives back: one of its arguments, or an allocation.
   struct Returned {

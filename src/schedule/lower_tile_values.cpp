@@ -308,13 +308,22 @@ void TileLowering::lower_print(PrintOp op) {
 Value TileLowering::completed(OpOperand& operand) {
   Operation* op = operand.getOwner();
   Value value = mapping_.lookup(operand.get());
-  ArrayRef<SmallVector<Value, 1>> tiles = validity_.completed_by(operand);
-  if (tiles.empty()) return value;
+  if (validity_.completed_by(operand).empty()) return value;
+  // All of its missing lanes, also along dimensions where the other operand's are missing too: so a row is there as a
+  // whole or not at all.
+  SmallVector<SmallVector<Value, 1>> tiles;
+  for (const LaneValidity& lanes : validity_.of(operand.get())) tiles.push_back(lanes.tiles);
+  if (auto select = dyn_cast<arith::SelectOp>(op))
+    for (auto [dim, lanes] : llvm::enumerate(validity_.of(select.getTrueValue())))
+      for (Value tile : lanes.tiles)
+        if (!llvm::is_contained(tiles[dim], tile)) tiles[dim].push_back(tile);
   auto type = cast<RankedTensorType>(value.getType());
   Value mask = exists(op->getLoc(), type.getShape(), tiles);
   if (!mask) return value;
-  if (isa<arith::SelectOp>(op)) return builder_.create<arith::AndIOp>(op->getLoc(), value, mask);
-  Value neutral = builder_.create<arith::ConstantOp>(op->getLoc(), neutral_operand(op, operand.getOperandNumber()));
+  // The condition of where() is false there.
+  TypedAttr filling = isa<arith::SelectOp>(op) ? TypedAttr(builder_.getBoolAttr(false))
+                                               : neutral_operand(op, operand.getOperandNumber());
+  Value neutral = builder_.create<arith::ConstantOp>(op->getLoc(), filling);
   return builder_.create<arith::SelectOp>(op->getLoc(), mask, value, splat(op->getLoc(), neutral, type));
 }
 

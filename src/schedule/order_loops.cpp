@@ -1,6 +1,7 @@
 #include "schedule/order_loops.h"
 
 #include "ir/kernel_loops.h"
+#include "ir/permutation.h"
 #include "support/planted_bug.h"
 
 #include "mlir/Dialect/Utils/IndexingUtils.h"
@@ -30,7 +31,7 @@ LogicalResult order_loops(KernelOp kernel, ArrayRef<std::vector<int64_t>> orders
   if (orders.size() > loops.size())
     return kernel.emitError() << "has " << loops.size() << " loops to order, " << orders.size() << " orders are given";
   for (auto [loop, order] : llvm::zip(loops, orders)) {
-    if (order.size() != loop.rank() || !isPermutationVector(order))
+    if (order.size() != loop.rank() || !is_permutation(order))
       return loop.emitError() << "loop order is no permutation of " << loop.rank() << " dimensions";
     permute(loop, order);
   }

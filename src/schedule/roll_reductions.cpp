@@ -36,7 +36,7 @@ Value combine(OpBuilder& builder, Location loc, Reduction kind, Value a, Value b
 
 Value neutral_value(OpBuilder& builder, ReduceOp reduce) {
   Type type = reduce.getResult().getType();
-  const bool wrong = planted(PlantedBug::wrong_neutral_element) && reduce.getKind() == Reduction::Max;
+  const bool wrong = planted(PlantedBug::wrong_neutral_element);
   Value scalar = builder.create<arith::ConstantOp>(
       reduce.getLoc(), neutral_element(wrong ? Reduction::Add : reduce.getKind(), element_type(type)));
   return isa<RankedTensorType>(type) ? builder.create<SplatOp>(reduce.getLoc(), type, scalar) : scalar;

@@ -15,7 +15,7 @@ namespace tilewright {
   X(lost_carry)              /* unroll_loops: a repeated body starts from the loop's values, not the last body's */    \
   X(bound_off_by_one)        /* prove_bounds: a tile that has a lane less than its block counts as whole */            \
   X(ragged_end_proven)       /* prove_bounds: a loop whose steps pass its end counts as exact */                       \
-  X(wrong_neutral_element)   /* roll_reductions: a rolled maximum starts from 0 */                                     \
+  X(wrong_neutral_element)   /* roll_reductions: whatever is rolled starts from 0 */                                   \
   X(rolled_dimension_short)  /* roll_reductions: the rolled loop ends one element early */                             \
   X(swapped_loop_order)      /* order_loops: upper bounds are not permuted with the rest */                            \
   X(missing_tail_mask)       /* lower_reduce: lanes past the end take part in a reduction's tail */                    \

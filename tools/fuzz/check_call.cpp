@@ -106,7 +106,8 @@ static bool is_undefined(const Error& error) {
 
 // What no store reaches must stay as it is.
 static Array allocation(const HostPlan::Allocation& allocation) {
-  return Array::full(IndexList(allocation.sizes), allocation.dtype == boolean ? 1 : 77, allocation.dtype);
+  Number unset = allocation.dtype == boolean ? 1 : 77;
+  return Array::full(IndexList(allocation.sizes), allocation.fill.value_or(unset), allocation.dtype);
 }
 
 static std::vector<int64_t> block_sizes(const Config& config) {

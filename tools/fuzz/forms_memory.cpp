@@ -61,7 +61,7 @@ static FuzzTensor new_argument(Generator& g, DType dtype, const std::vector<int>
 }
 
 static double magnitude_of(const FuzzTensor& tensor) {
-  return tensor.dtype == boolean ? 1 : tensor.contents == Contents::whole_numbers ? 4 : 2;
+  return tensor.dtype == boolean ? 1 : tensor.contents == Contents::whole_numbers ? 5 : 2.1;
 }
 
 std::optional<ValueId> Generator::load_of(const std::vector<Axis>& axes, DType dtype) {
@@ -224,8 +224,8 @@ static bool generate_store(Generator& g, const Form& form) {
   store.subscripts = place.subscripts;
   for (size_t t = 0; t < g.kernel.tensors.size(); ++t) { // again to the same place, sometimes
     const FuzzTensor& tensor = g.kernel.tensors[t];
-    if (tensor.owners == owners && tensor.extents == place.extents && tensor.allocated != compound &&
-        g.random.chance(0.3))
+    if (tensor.owners == owners && tensor.extents == place.extents && !(compound && tensor.allocated) &&
+        g.random.chance(0.5))
       store.tensor = static_cast<int>(t);
   }
   if (store.tensor < 0) {
@@ -283,9 +283,9 @@ static void print_number(Printer& p, const Statement& s) {
 const std::vector<Form>& memory_forms() {
   static const std::vector<Form> table{
       {"load", 5, generate_load, record_load, print_load},
-      {"load of a written argument", 1, generate_load_own, record_load, print_load},
+      {"load of a written argument", 3, generate_load_own, record_load, print_load},
       {"index tensor", 0.8, generate_gather, record_load, print_load},
-      {"store", 0.7, generate_store, record_store, print_store},
+      {"store", 1.2, generate_store, record_store, print_store},
       {"store +=", 0.5, generate_store, record_compound, print_compound},
       {"tw::Scalar", 0.3, generate_number, record_number, print_number},
   };

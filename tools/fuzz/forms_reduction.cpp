@@ -69,8 +69,10 @@ static bool generate_reduction(Generator& g, const Form& form) {
   bool keepdim = g.random.chance(0.35), all = g.random.chance(0.15);
   statement.numbers = {keepdim};
   std::vector<int64_t> dims;
+  bool of_whole = g.random.chance(0.5); // the dimensions that a config may roll
   for (int64_t dim = 0; dim < rank; ++dim)
-    if (all || g.random.chance(rank == 1 ? 1 : 0.4)) dims.push_back(dim);
+    if (all || (of_whole ? type.axes[dim].kind == Axis::Kind::whole : g.random.chance(rank == 1 ? 1 : 0.4)))
+      dims.push_back(dim);
   if (dims.empty()) dims.push_back(g.number(0, rank - 1));
   double count = 1;
   for (int64_t dim : dims) count *= static_cast<double>(std::max<int64_t>(g.extent_of(type.axes[dim]), 1));

@@ -69,8 +69,8 @@ const char* name(Layout layout);
 
 /// What its elements are.
 enum class Contents : uint8_t {
-  whole_numbers, // from -4 to 4, or as many as an unsigned type has
-  fractions,     // uniform in [-2, 2)
+  whole_numbers, // from -5 to 5
+  fractions,     // between -2.05 and 2.05
   special,       // fractions, and some NaN, infinities, zeros and subnormal numbers
 };
 inline constexpr int kContentsCount = 3;

@@ -32,7 +32,7 @@ void Generator::choose_extents() {
   budget_ = one_of(budgets);
   size_t count = number(2, 4);
   for (size_t i = 0; i < count; ++i) {
-    int64_t extent = random.chance(i == 0 ? 0.5 : 0.25) ? one_of(large) : one_of(small);
+    int64_t extent = random.chance(i == 0 ? 0.7 : 0.25) ? one_of(large) : one_of(small);
     if (random.chance(0.01)) extent = 0;
     kernel.extents.push_back(extent);
   }
@@ -67,7 +67,7 @@ std::vector<Axis> Generator::some_axes(size_t most) {
   std::vector<Axis> axes;
   for (const OpenVariable& variable : open_)
     if (!variable.is_grid && random.chance(0.7)) axes.push_back({Axis::Kind::tile, variable.variable});
-  if (random.chance(0.4)) axes.push_back({Axis::Kind::whole, some_extent()});
+  if (random.chance(0.5)) axes.push_back({Axis::Kind::whole, some_extent()});
   for (size_t i = axes.size(); i > 1; --i) // in any order, more often in that of the loops
     if (random.chance(0.3)) std::swap(axes[i - 1], axes[random.below(i)]);
   while (axes.size() > most || (!axes.empty() && !affordable(axes))) axes.pop_back();
@@ -170,7 +170,9 @@ std::optional<ValueId> Generator::apply(const Operation& operation, std::vector<
   }
   if (!any_value) return std::nullopt;
   std::optional<Probe> probe = prober_.probe(operation, probed, kernel.exact);
-  if (!probe || probe->nan_share > 0.3 || (kernel.exact && !probe->exact)) return std::nullopt;
+  if (!probe || (kernel.exact && !probe->exact)) return std::nullopt;
+  // What is NaN for most numbers, as a logarithm is, comes now and then.
+  if (probe->nan_share > 0.8 || (probe->nan_share > 0.3 && random.chance(0.7))) return std::nullopt;
   if (probe->not_by_zero && operands.back().kind == FuzzOperand::Kind::value) {
     if (known(operands.back().value).type.dtype == boolean) return std::nullopt; // the 3 would make it an integer
     std::optional<ValueId> is_zero = apply("operator ==", {operands.back(), FuzzOperand::integer(0)});

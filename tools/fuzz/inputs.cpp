@@ -7,12 +7,17 @@
 
 namespace tilewright::fuzz {
 
+// One array in four has positive elements only, and one negative: what starts a maximum from 0, say, shows on these.
 static Array elements(const IndexList& sizes, DType dtype, Contents contents, uint64_t seed) {
-  if (!is_floating_point(dtype) || contents == Contents::whole_numbers)
-    return Array::randint(is_signed(dtype) ? -4 : 0, dtype == boolean ? 2 : 5, sizes, seed, dtype);
+  bool positive = seed % 4 == 1 || !is_signed(dtype), negative = seed % 4 == 3 && !positive;
+  if (!is_floating_point(dtype) || contents == Contents::whole_numbers) {
+    if (dtype == boolean) return Array::randint(0, 2, sizes, seed, dtype);
+    return Array::randint(positive ? 1 : negative ? -5 : -4, positive ? 6 : negative ? 0 : 5, sizes, seed, dtype);
+  }
   Array array = Array::rand(sizes, seed, float64);
   double* data = array.data<double>();
-  for (int64_t i = 0; i < array.numel(); ++i) data[i] = 4 * data[i] - 2;
+  for (int64_t i = 0; i < array.numel(); ++i)
+    data[i] = positive ? 2 * data[i] + 0.05 : negative ? -2 * data[i] - 0.05 : 4 * data[i] - 2;
   if (contents == Contents::special) {
     const double nan = std::numeric_limits<double>::quiet_NaN();
     const double specials[] = {nan, nan, HUGE_VAL, -HUGE_VAL, 0.0, -0.0, 1e-40, 60000};

@@ -66,12 +66,12 @@ template <class Pack, class F> auto call_combiner(const F& fn, const Value* argu
 template <class X, class F> Combiner combiner_of(const F& function) {
   auto call = [](const void* opaque, const Value* arguments, Operand* results, const SourceLocation& location) {
     using Pack = ValuePack<X>;
-    auto result = call_combiner<Pack>(*static_cast<const F*>(opaque), arguments);
+    auto result = call_combiner<Pack>(*reinterpret_cast<const F*>(opaque), arguments); // F may be a plain function
     using Result = ValuePack<std::remove_cvref_t<decltype(result)>>;
     static_assert(Result::count == Pack::count, "a combiner gives back as many values as it combines");
     Result::list(result, results, location);
   };
-  return {call, &function};
+  return {call, reinterpret_cast<const void*>(&function)};
 }
 
 // Write `count` values.

@@ -23,6 +23,10 @@ struct LowerToLoopsPass : PassWrapper<LowerToLoopsPass, OperationPass<ModuleOp>>
     registry.insert<func::FuncDialect, memref::MemRefDialect, vector::VectorDialect>();
   }
   void runOnOperation() final {
+    if (level != "x86-64-v3" && level != "x86-64-v4") {
+      getOperation().emitError() << "there is no CPU level '" << level << "'; there are x86-64-v3 and x86-64-v4";
+      return signalPassFailure();
+    }
     CpuTarget target = target_for_level(level);
     for (ProgramOp program : llvm::make_early_inc_range(getOperation().getOps<ProgramOp>())) {
       FailureOr<OwningOpRef<ModuleOp>> lowered = lower_to_loops(program, target);

@@ -544,3 +544,35 @@ tile.kernel @k(%x: !tile.array<f32, [s0]>, %n: index) {
   }
   tile.return
 }
+
+//===----------------------------------------------------------------------===//
+// What fuzzing found
+//===----------------------------------------------------------------------===//
+
+// -----
+
+tile.kernel @k(%n: index) {
+  // expected-error @+1 {{'tile.for' op has a body that does not end with tile.yield}}
+  tile.for (%t: b0) = (%n) to (%n) parallel {
+    tile.return
+  }
+  tile.return
+}
+
+// -----
+
+tile.program @p(%a: tensor<4x8xf32>) {
+  // expected-error @+1 {{'tile.transpose' op needs a permutation of its dimensions}}
+  %b = tile.transpose %a [9, 0] : tensor<4x8xf32> -> tensor<4x4xf32>
+  tile.return
+}
+
+// -----
+
+// expected-error @+1 {{'tile.kernel' op has no body}}
+tile.kernel @k(%x: !tile.array<f32, [s0]>)
+
+// -----
+
+// expected-error @+1 {{'tile.program' op has no body}}
+tile.program @p(%x: !tile.array<f32, [8], strides [1]>)

@@ -147,6 +147,7 @@ TEST_F(Autotune, when_all_fail_the_error_has_the_reasons_counted) {
   EXPECT_TRUE(message.starts_with("tuning kernel(float32[8]): all 30 candidates failed\n  ")) << message;
   EXPECT_NE(message.find(" x wrong result: off by 1"), message.npos) << message;
   EXPECT_NE(message.find(" x wrong result: not a number"), message.npos) << message;
+  EXPECT_TRUE(message.ends_with("one config is tried with .with(config).")) << message;
 }
 
 TEST_F(Autotune, compiles_a_chunk_then_measures_alone_and_frees_the_losers) {

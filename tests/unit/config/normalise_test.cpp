@@ -185,13 +185,13 @@ TEST(Normalise, a_tile_with_too_many_elements_is_refused_by_name) {
                           .max_elements = 4096}};
   EXPECT_NO_THROW(normalise(spec, {{"block_sizes", {64, 64}}, {"reduction_loops", {32}}}));
   EXPECT_EQ(error_of([&] { normalise(spec, {{"block_sizes", {64, 64}}, {"reduction_loops", {64}}}); }),
-            "config: the tile at matmul.cpp:14 would have 8192 elements, more than the 4096 a program can hold "
-            "(block_sizes[0] = 64, reduction_loops[0] = 64)");
+            "config: the tile at matmul.cpp:14 would have 8192 elements, more than the 4096 a program can hold; "
+            "choose smaller ones of block_sizes[0] = 64, reduction_loops[0] = 64");
   // A whole dimension counts with its extent, and the product may be past 64 bits.
   EXPECT_EQ(
       error_of([&] { normalise(spec, {{"block_sizes", {int64_t(1) << 62, 64}}, {"reduction_loops", {nullptr}}}); }),
       "config: the tile at matmul.cpp:14 would have 922337203685477580800 elements, more than the 4096 a "
-      "program can hold (block_sizes[0] = 4611686018427387904, reduction_loops[0] = null)");
+      "program can hold; choose smaller ones of block_sizes[0] = 4611686018427387904, reduction_loops[0] = null");
 }
 
 } // namespace

@@ -457,4 +457,108 @@ TEST(Print, a_line_for_each_element_that_exists) {
   }
 }
 
+//
+// Past 2^31 elements
+//
+
+const auto far_end = tw::kernel("far_end", {"x"}, [](tw::Tensor x) {
+  tw::Size n = x.size(0), begin = n - 70;
+  auto out = tw::empty({70}, tw::int64);
+  for (auto tile : tw::tile(begin, n)) out[tile - begin] = tile.index() * 2 + x[tile];
+  return out;
+});
+
+TEST(Large, indices_beyond_int32_are_int64) {
+  // One element in memory, repeated along a dimension of more than 2^32.
+  int64_t n = (int64_t(1) << 32) + 123;
+  tw::Array one = tw::Array::ones({1}, tw::int8);
+  tw::Array x = tw::Array::from_pointer(one.data(), {n}, {0}, tw::int8);
+  expect_agrees_with_oracle(far_end.bind(x), 3, 1);
+  tw::test::CallUnderTest test(far_end.bind(x));
+  EXPECT_EQ(test.run(test.default_config())[0].at<int64_t>({69}), 2 * (n - 1) + 1);
+}
+
+const auto near_the_end = tw::kernel("near_the_end", {"x"}, [](tw::Tensor x) {
+  auto [m, n] = x.sizes<2>();
+  auto out = tw::empty({m}, tw::int32);
+  for (auto row : tw::grid(m - 3, m)) out[row] = x[row, tw::_].to(tw::int32).sum();
+  return out;
+});
+
+TEST(Large, offsets_beyond_int32) {
+  // 2^17 rows of 2^17 elements that share the memory of the last row's neighbours: 2^34 elements, 1 MiB in memory.
+  int64_t n = int64_t(1) << 17;
+  tw::Array memory = tw::Array::randint(0, 5, {n * 8}, 3, tw::int8);
+  tw::Array x = tw::Array::from_pointer(memory.data(), {n, n}, {7, 1}, tw::int8);
+  tw::test::CallUnderTest test(near_the_end.bind(x));
+  tw::Array found = test.run(test.default_config())[0];
+  int32_t expected = 0;
+  for (int64_t i = 0; i < n; ++i) expected += memory.at<int8_t>({(n - 1) * 7 + i});
+  EXPECT_EQ(found.at<int32_t>({n - 1}), expected);
+}
+
+//
+// Allocations with a value, and partial tiles beside whole blocks
+//
+
+const auto count_values = tw::kernel("count_values", {"x"}, [](tw::Tensor x) {
+  auto counts = tw::empty({9}, tw::int32).fill(100);
+  for (auto tile : tw::tile(x.size(0))) tw::atomic_add(counts, {x[tile]}, 1);
+  return counts;
+});
+
+TEST(Allocations, begin_with_a_value) {
+  tw::Array x = indices({50}, 9);
+  expect_agrees_with_oracle(count_values.bind(x), 3, 1);
+  tw::Array counts = count_values.with(tw::Config::from_json(R"({"block_sizes": [16]})"))(x);
+  int32_t total = 0;
+  for (int64_t i = 0; i < 9; ++i) total += counts.at<int32_t>({i});
+  EXPECT_EQ(total, 950);
+}
+
+// Each program adds up several tiles of one block size in a block-sized accumulator: the last tile is shorter.
+template <class Combine> auto fold_blocks(const char* name, Combine combine, double start) {
+  return tw::kernel(name, {"x"}, [combine, start](tw::Tensor x) {
+    auto [m, n] = x.sizes<2>();
+    auto block = tw::register_block_size(n);
+    auto out = tw::empty({m}, x.dtype());
+    for (auto tile_m : tw::tile(m)) {
+      auto acc = tw::full({tile_m, block}, start, x.dtype());
+      for (auto tile_n : tw::tile(n, tw::block_size(block))) acc = combine(acc, x[tile_m, tile_n]);
+      out[tile_m] = tw::sum(acc, 1);
+    }
+    return out;
+  });
+}
+const auto fold_sum = fold_blocks("fold_sum", [](auto acc, auto x) { return acc + x; }, 0);
+const auto fold_difference = fold_blocks("fold_difference", [](auto acc, auto x) { return acc - x; }, 1);
+const auto fold_product = fold_blocks("fold_product", [](auto acc, auto x) { return x * acc; }, 1);
+const auto fold_largest = fold_blocks("fold_largest", [](auto acc, auto x) { return tw::maximum(acc, x); }, -100);
+const auto fold_chosen = fold_blocks("fold_chosen", [](auto acc, auto x) { return tw::where(x > 0, acc + 1, acc); }, 0);
+const auto fold_quotient = fold_blocks("fold_quotient", [](auto acc, auto x) { return acc / x; }, 1);
+
+TEST(PartialTiles, leave_a_block_as_it_is_where_they_end) {
+  for (int64_t n : {1, 5, 37}) {
+    tw::Array x = numbers({6, n});
+    expect_agrees_with_oracle(fold_sum.bind(x), 4, n);
+    expect_agrees_with_oracle(fold_difference.bind(x), 4, n);
+    expect_agrees_with_oracle(fold_product.bind(numbers({6, n}, tw::float64)), 4, n);
+    expect_agrees_with_oracle(fold_largest.bind(x), 4, n);
+    expect_agrees_with_oracle(fold_chosen.bind(x), 4, n);
+  }
+  tw::test::CallUnderTest test(fold_sum.bind(numbers({6, 37})));
+  for (const tw::Config& config : test.configs(4))
+    tw::test::expect_agrees(test.run(config), test.run(test.default_config()), 37);
+}
+
+TEST(PartialTiles, are_refused_where_missing_elements_have_no_meaning) {
+  try {
+    tw::test::CallUnderTest refused(fold_quotient.bind(numbers({6, 5})));
+    FAIL() << "nothing was thrown";
+  } catch (const tw::Error& error) {
+    EXPECT_NE(std::string(error.what()).find("use where() to say what the missing lanes are"), std::string::npos);
+    EXPECT_NE(std::string(error.what()).find("language_test.cpp"), std::string::npos);
+  }
+}
+
 } // namespace

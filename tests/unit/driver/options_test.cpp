@@ -192,10 +192,11 @@ TEST(options, static_ranges) {
 }
 
 TEST(options, vector_width) {
-  CallUnderTest test = matmul_call();
+  CallUnderTest test = centre_call();
   std::vector<int> widths = tw::cpu::host_target().vector_widths();
   EXPECT_EQ(test.default_config().has("vector_width"), widths.size() > 1);
   if (widths.size() > 1) expect_other_code_and_same_bits(test, "vector_width", widths.front());
+  EXPECT_FALSE(matmul_call().default_config().has("vector_width"));
 }
 
 TEST(options, register_tile) {

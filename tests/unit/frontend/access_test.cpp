@@ -183,26 +183,28 @@ TEST(AccessErrors, name_rank_and_range) {
       x[tile, 0, 0] = 1;
     }
   });
-  EXPECT_ERROR_AT(line, "3 subscripts for a tensor of rank 2", trace_of(too_many, kMatrix));
+  EXPECT_ERROR_AT(line, "3 subscripts for a tensor of rank 2: it takes one for each dimension",
+                  trace_of(too_many, kMatrix));
   auto out_of_range = tw::kernel("k", [&](tw::Tensor x) {
     for (auto tile : tw::tile(x.size(0))) {
       line = __LINE__ + 1;
       x[tile, 0] = x[tile, -33];
     }
   });
-  EXPECT_ERROR_AT(line, "index -33 is out of range for dimension 1 of size 32", trace_of(out_of_range, kMatrix));
+  EXPECT_ERROR_AT(line, "index -33 is out of range for dimension 1 of size 32; it may be from -32 to 31",
+                  trace_of(out_of_range, kMatrix));
   auto rank = tw::kernel("k", [&](tw::Tensor x) {
     line = __LINE__ + 1;
     auto [m, n, k] = x.sizes<3>();
     for (auto tile : tw::tile(m)) x[tile] = 1;
   });
-  EXPECT_ERROR_AT(line, "sizes<3>() of a tensor of rank 2; the kernel was called with an array of 2 dimensions",
+  EXPECT_ERROR_AT(line, "sizes<3>() of a tensor of rank 2; pass an array of 3 dimensions, or write sizes<2>()",
                   trace_of(rank, kMatrix));
   auto dim = tw::kernel("k", [&](tw::Tensor x) {
     line = __LINE__ + 1;
     for (auto tile : tw::tile(x.size(2))) x[tile] = 1;
   });
-  EXPECT_ERROR_AT(line, "there is no dimension 2 in a tensor of rank 2", trace_of(dim, kMatrix));
+  EXPECT_ERROR_AT(line, "there is no dimension 2 in a tensor of rank 2; they go from -2 to 1", trace_of(dim, kMatrix));
 }
 
 TEST(AccessErrors, fractions_are_no_indices) {
@@ -225,7 +227,8 @@ TEST(AccessErrors, stored_values_fit_their_block) {
     }
   });
   EXPECT_ERROR_AT(line,
-                  "float32[tile of line " + std::to_string(line - 2) + "] does not fit into one element of a tensor",
+                  "float32[tile of line " + std::to_string(line - 2) +
+                      "] does not fit into one element of a tensor; reduce it, or store to a tile",
                   trace_of(scalar, kMatrix));
   auto other_tile = tw::kernel("k", [&](tw::Tensor x) {
     for (auto tile : tw::tile(x.size(0)))
@@ -238,7 +241,8 @@ TEST(AccessErrors, stored_values_fit_their_block) {
                   "float32[tile of line " + std::to_string(line - 3) +
                       ", 32] does not fit into a block of shape [tile "
                       "of line " +
-                      std::to_string(line - 3) + ", tile of line " + std::to_string(line - 2) + "]",
+                      std::to_string(line - 3) + ", tile of line " + std::to_string(line - 2) +
+                      "]; index both with the same tiles",
                   trace_of(other_tile, kMatrix));
   auto repeated = tw::kernel("k", [&](tw::Tensor x, tw::Tensor out) {
     for (auto tile : tw::tile(x.size(0))) {

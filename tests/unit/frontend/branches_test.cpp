@@ -362,7 +362,8 @@ TEST(OutermostLoops, have_nothing_else_between) {
     for (auto tile : tw::tile(x.size(0))) x[tile] = 1;
     tw::barrier();
   });
-  EXPECT_EQ(error_of([&] { trace_of(last, kVector); }).message, "no tile loop follows tw::barrier()");
+  EXPECT_EQ(error_of([&] { trace_of(last, kVector); }).message,
+            "no tile loop follows tw::barrier(), which stands between two outermost tile loops; leave it out");
   auto first = tw::kernel("k", [](tw::Tensor x) {
     tw::barrier();
     for (auto tile : tw::tile(x.size(0))) x[tile] = 1;

@@ -228,7 +228,8 @@ TEST(Atomics, know_their_dtypes_and_orders) {
     return error_of([&] { trace_of(kernel, tw::Array::empty({5})); }).message;
   };
   EXPECT_EQ(trace([](tw::Tensor x, tw::Tile t) { tw::atomic_and(x, {t}, 1); }),
-            "tw::atomic_and works on integers and bools, found a tensor of float32");
+            "tw::atomic_and works on integers and bools, found a tensor of float32; there are tw::atomic_add, "
+            "tw::atomic_max, tw::atomic_min and tw::atomic_xchg");
   EXPECT_EQ(trace([](tw::Tensor x, tw::Tile t) { tw::atomic_add(x, {t}, 1, "seq_cst"); }),
             "a memory order is \"relaxed\", \"acquire\", \"release\" or \"acq_rel\", found \"seq_cst\"");
 }

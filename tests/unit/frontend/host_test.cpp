@@ -115,10 +115,12 @@ TEST(Arguments, have_names_in_messages_and_in_the_ir) {
       holds(trace_of(named, tw::Array::empty({7}), 2),
             {"tile.kernel @k(%arg0: !tile.array<f32, [s0]> {tile.name = \"x\"}, %arg1: f32 {tile.name = \"scale\"})"}));
   tw::testing::UserError error = error_of([&] { trace_of(named, tw::Array::empty({7}, tw::uint8), 2); });
-  EXPECT_EQ(error.message,
-            "x is uint8, which kernels do not support yet; there are float32, float64, bfloat16, float16, int8, "
-            "int16, int32, int64 and bool");
-  EXPECT_EQ(error_of([&] { trace_of(named, tw::Array(), 2); }).message, "x is an array without data");
+  EXPECT_EQ(
+      error.message,
+      "x is uint8, which kernels do not support yet; convert it with .to() to one that they do: float32, float64, "
+      "bfloat16, float16, int8, int16, int32, int64 and bool");
+  EXPECT_EQ(error_of([&] { trace_of(named, tw::Array(), 2); }).message,
+            "x is an array without data; make one as with tw::Array::empty");
 }
 
 TEST(Arguments, plain_numbers_and_captures_are_constants) {
@@ -179,7 +181,7 @@ TEST(Kernels, bound_at_run_time_check_their_arguments) {
   });
   tw::Array x = tw::Array::empty({7});
   std::array<tw::AnyArgument, 1> one{x};
-  EXPECT_ERROR_AT(line, "kernel scaled takes 2 arguments, found 1", kernel.bind_any(one));
+  EXPECT_ERROR_AT(line, "kernel scaled takes 2 arguments (x, scale), found 1", kernel.bind_any(one));
   std::array<tw::AnyArgument, 2> swapped{2.0, x};
   EXPECT_EQ(error_of([&] { kernel.bind_any(swapped); }).message.find(" of kernel scaled is a "), size_t(5));
   std::array<tw::AnyArgument, 2> right{x, 2.0};

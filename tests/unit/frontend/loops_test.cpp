@@ -71,7 +71,7 @@ TEST(Loops, may_share_a_registered_block_size) {
   });
   EXPECT_ERROR_AT(line,
                   "a tile loop of a registered block size stands in another one of the same, at line " +
-                      std::to_string(line - 2),
+                      std::to_string(line - 2) + "; give it a block size of its own",
                   trace_of(nested, kVector));
 }
 

@@ -202,11 +202,12 @@ std::vector<tw::Array> reference_of(const tw::RegisteredKernel& kernel, std::vec
   return kernel.reference(arguments);
 }
 
-TEST(Meaning, of_every_example_is_its_reference) {
-  int examples = 0;
-  for (const tw::RegisteredKernel* kernel : tw::registered_kernels()) {
-    if (!kernel->reference) continue;
-    ++examples;
+// Of the examples that any sizes go with; tests/unit/examples has all.
+TEST(Meaning, of_examples_is_their_reference) {
+  for (const char* example : {"add", "attention", "layer_norm", "linear", "matmul", "softmax", "softmax_online",
+                              "softmax_steps", "geglu", "rms_norm", "split_k", "split_k_atomic"}) {
+    const tw::RegisteredKernel* kernel = tw::find_registered_kernel(example);
+    ASSERT_TRUE(kernel) << example;
     for (tw::DType dtype : kernel->dtypes) {
       double tolerance = dtype == tw::bfloat16 ? 0.02 : dtype == tw::float16 ? 0.004 : 1e-5;
       tw::Instance instance = kernel->default_instance();
@@ -227,7 +228,6 @@ TEST(Meaning, of_every_example_is_its_reference) {
       }
     }
   }
-  EXPECT_EQ(examples, 8);
 }
 
 } // namespace

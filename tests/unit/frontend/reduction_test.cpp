@@ -54,7 +54,8 @@ template <class F> std::string error_of_rows(F f, tw::DType dtype = tw::float32)
 }
 
 TEST(ReductionErrors, say_what_is_wrong) {
-  EXPECT_EQ(error_of_rows([](Value x) { return x.sum(2); }), "there is no dimension 2 in a value of rank 2");
+  EXPECT_EQ(error_of_rows([](Value x) { return x.sum(2); }),
+            "there is no dimension 2 in a value of rank 2; they go from -2 to 1");
   EXPECT_EQ(error_of_rows([](Value x) { return x.sum({0, -2}); }), "tw::sum is given dimension 0 twice");
   EXPECT_EQ(error_of_rows([](Value x) { return x.sum().amax(); }),
             "tw::amax takes a value of rank 1 or more, found a scalar");
