@@ -319,6 +319,10 @@ TracedKernel Recording::finish() {
   kernel_.setFunctionType(builder_.ir.getFunctionType(kernel_.getArgumentTypes(), mlir::TypeRange(results)));
 
   erase_unused(kernel_);
+  if (kernel_.block().getOps<ForOp>().empty())
+    builder_.fail(
+        "kernel {} stores nothing, so its tile loops do nothing; store what they compute, as in out[tile] = value",
+        definition_.name);
   order_by_operands(kernel_);
   number_streams(kernel_);
   number_whole_dims(kernel_, builder_.dimensions.whole_definitions());

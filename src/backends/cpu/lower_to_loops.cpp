@@ -201,28 +201,37 @@ void LoopLowering::lower_print(PrintOp print) {
   });
 }
 
+// Rows of other scratch hold whole vectors; one without gaps has room for a vector behind its last row.
+static constexpr int64_t kRoomBehind = 64;
+
+// A buffer of these dimensions that lies at the begin of `memory`.
+static Buffer view_of(OpBuilder& b, Location loc, Value memory, ArrayRef<int64_t> shape, Type element) {
+  auto type = MemRefType::get(shape, cast<MemRefType>(memory.getType()).getElementType());
+  SmallVector<int64_t> strides;
+  int64_t offset = 0;
+  if (failed(getStridesAndOffset(type, strides, offset))) llvm_unreachable("a contiguous memref has strides");
+  Buffer buffer{b.create<memref::ReinterpretCastOp>(loc, type, memory, offset, shape, strides), {}, element};
+  for (unsigned dim = 0; dim < shape.size(); ++dim) buffer.order.push_back(dim);
+  return buffer;
+}
+
 // The elements in row-major order without gaps; the result is the same memory under other dimensions.
 void LoopLowering::lower_reshape(ReshapeOp reshape) {
   auto from = cast<RankedTensorType>(reshape.getSource().getType()), to = cast<RankedTensorType>(reshape.getType());
-  Type element = from.getElementType().isInteger(1) ? b_.getI8Type() : from.getElementType();
-  Buffer packed = make_scratch(from.getShape(), element);
-  packed.element = from.getElementType();
+  Type element = from.getElementType(), stored = element.isInteger(1) ? b_.getI8Type() : element;
+  Value memory = make_scratch({from.getNumElements() + kRoomBehind}, stored).memref;
+  Buffer source, result;
+  {
+    OpBuilder::InsertionGuard guard(b_);
+    b_.setInsertionPointAfter(memory.getDefiningOp());
+    source = view_of(b_, reshape.getLoc(), memory, from.getShape(), element);
+    result = view_of(b_, reshape.getLoc(), memory, to.getShape(), element);
+  }
   SmallVector<NestDim> dims = dims_to_walk(reshape.getSource());
   int rank = dims.size(), vector_dim = choose_vector_dim(reshape.getSource(), SmallVector<bool>(rank, true), rank - 1);
-  int64_t lanes = vector_dim >= 0 ? native_lanes(compute_type(from.getElementType()), dims[vector_dim].extent) : 1;
-  nest(dims, vector_dim, lanes, [&](ArrayRef<Lanes> at) { write(packed, at, evaluate(reshape.getSource(), at)); });
-  auto view = MemRefType::get(to.getShape(), element);
-  SmallVector<int64_t> strides;
-  int64_t offset = 0;
-  if (failed(getStridesAndOffset(view, strides, offset))) llvm_unreachable("a contiguous memref has strides");
-  OpBuilder::InsertionGuard guard(b_);
-  b_.setInsertionPointAfter(packed.memref.getDefiningOp());
-  Buffer buffer{
-      b_.create<memref::ReinterpretCastOp>(reshape.getLoc(), view, packed.memref, offset, view.getShape(), strides),
-      {},
-      from.getElementType()};
-  for (unsigned dim = 0; dim < to.getRank(); ++dim) buffer.order.push_back(dim);
-  buffers_[reshape.getResult()] = buffer;
+  int64_t lanes = vector_dim >= 0 ? native_lanes(compute_type(element), dims[vector_dim].extent) : 1;
+  nest(dims, vector_dim, lanes, [&](ArrayRef<Lanes> at) { write(source, at, evaluate(reshape.getSource(), at)); });
+  buffers_[reshape.getResult()] = result;
 }
 
 } // namespace tilewright::cpu

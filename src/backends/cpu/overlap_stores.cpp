@@ -225,9 +225,15 @@ int64_t bytes_of(MemRefType type) {
   return type.getNumElements() * (element.isIndex() ? 8 : element.getIntOrFloatBitWidth() / 8);
 }
 
+// Gathers and scatters carry offsets that were computed for the buffer's strides.
+bool must_keep_strides(memref::AllocaOp buffer) {
+  return llvm::any_of(buffer->getUsers(), llvm::IsaPred<vector::GatherOp, vector::ScatterOp>);
+}
+
 // Room for two copies. What is walked together must not begin at equal places of its pages, nor rows at equal sets of
-// the first-level cache: so rows of large buffers get some cache lines more.
-MemRefType type_of_two(MemRefType type) {
+// the first-level cache: so rows of large buffers get some cache lines more, where strides may change.
+MemRefType type_of_two(memref::AllocaOp buffer) {
+  MemRefType type = buffer.getType();
   constexpr int64_t kPage = 4096, kAliasing = 1024, kLine = 64, kMostLines = 64;
   int64_t element = bytes_of(type) / type.getNumElements();
   SmallVector<int64_t> shape(type.getShape());
@@ -236,7 +242,7 @@ MemRefType type_of_two(MemRefType type) {
     return apart < kAliasing || apart > kPage - kAliasing ||
            (shape.size() > 1 && shape.back() * element % kAliasing == 0);
   };
-  if (bytes_of(type) >= kPage)
+  if (bytes_of(type) >= kPage && !must_keep_strides(buffer))
     for (int64_t line = 0; line < kMostLines && aliases(); ++line) shape.back() += kLine / element;
   shape.front() *= 2;
   return MemRefType::get(shape, type.getElementType());
@@ -263,7 +269,7 @@ std::optional<Overlap> find_overlap(func::FuncOp function, int64_t l2_bytes) {
     if (is_defined_in(buffer, found.programs) || type.getRank() == 0 || !type.hasStaticShape() ||
         !type.getLayout().isIdentity())
       return std::nullopt;
-    bytes += bytes_of(type_of_two(type));
+    bytes += bytes_of(type_of_two(buffer));
   }
   if (bytes > l2_bytes / 2) return std::nullopt;
   return found;
@@ -375,7 +381,7 @@ void StoreMover::double_buffers() {
       b_.setInsertionPoint(op);
       index.set(b_.createOrFold<arith::AddIOp>(op->getLoc(), first, index.get()));
     }
-    buffer.getResult().setType(type_of_two(buffer.getType()));
+    buffer.getResult().setType(type_of_two(buffer));
   }
 }
 

@@ -58,3 +58,33 @@ TEST(found, the_angle_of_the_origin_is_folded_as_it_is_computed) {
     EXPECT_EQ(check(kernel.bind(tw::Array::ones({n}), out), tw::Config{{"block_sizes", {n}}}), "");
   }
 }
+
+// Rows of a reshaped value have no gaps between them, and were read in whole vectors past the last one.
+TEST(found, reshaped_values_are_read_within_scratch) {
+  const auto kernel = tw::kernel("squeezed", {"x"}, [](tw::Tensor x) {
+    auto [m, n] = x.sizes<2>();
+    for (auto tile : tw::tile(m)) x[tile, tw::_] = tw::squeeze(tw::ones({1, tile, n}, tw::float64), 0);
+  });
+  for (tw::DType dtype : {tw::float16, tw::float32, tw::float64})
+    for (int64_t n : {1, 9, 17})
+      EXPECT_EQ(check(kernel.bind(tw::Array::zeros({3, n}, dtype)), tw::Config{{"block_sizes", {2}}}), "");
+}
+
+// Scratch that two programs share out got longer rows, but gathers from it kept the distance of the old ones.
+TEST(found, stores_that_come_late_gather_from_the_rows_of_scratch) {
+  const auto kernel = tw::kernel("products", {"x"}, [](tw::Tensor x) {
+    auto [m, n, one] = x.sizes<3>();
+    auto out = tw::empty({m, m, m, one}, tw::bfloat16);
+    for (auto [a, b, c] : tw::tile({one, m, m})) {
+      tw::Value start = tw::ones({m, c, a}, tw::bfloat16);
+      out[b, tw::_, c, a] = tw::dot(x[tw::_, c, tw::_], tw::ones({m, one, a}, tw::bfloat16), start);
+    }
+    return out;
+  });
+  for (int64_t m : {2, 3, 8})
+    for (int64_t block : {1, 2}) {
+      tw::Config config{{"block_sizes", {1, 1, block}}, {"store_eviction_policies", {"first"}}};
+      tw::Array x = tw::Array::randint(-4, 5, {m, m, 1}, 3).to(tw::bfloat16);
+      EXPECT_EQ(check(kernel.bind(x), config), "");
+    }
+}
