@@ -61,7 +61,8 @@ struct Place {
   llvm::SmallVector<mlir::Value> indices; // likewise
   llvm::SmallVector<Dim> dims;            // of the block, before new axes
   llvm::SmallVector<int64_t> new_axes;    // positions in the result, ascending
-  bool broadcasts = false;                // a tile walks over a dimension of size 1
+  llvm::SmallVector<unsigned> repeated;   // dims of which a load repeats the one element of a dimension of size 1
+  bool passes_end = false;                // one of their tiles is known to have more elements than that
   mlir::Value mask = {};                  // of the block's dimensions
   std::optional<Eviction> eviction = {};
 };
@@ -211,10 +212,11 @@ public:
   mlir::Value full(llvm::ArrayRef<Dim> dims, llvm::ArrayRef<mlir::Value> tiles, const Term& value, DType dtype);
   /// int32, or int64 where `wide`.
   mlir::Value tile_index(mlir::Value tile, bool wide = false);
-  /// Missing trailing subscripts are whole. `at_most_one(tile)` says whether a tile's loop is known to be over one
-  /// index at most; every other tile repeats the one element of a dimension of size 1.
+  /// Missing trailing subscripts are whole. `length(tile)` is the number of indices that a tile's loop walks at the
+  /// most, where that is known. A tile of more than one, or of an unknown number, that meets a dimension of size 1
+  /// reads its one element for each index.
   Place place(mlir::Value array, llvm::ArrayRef<SubscriptTerm> subscripts,
-              llvm::function_ref<bool(mlir::Value)> at_most_one);
+              llvm::function_ref<std::optional<int64_t>(mlir::Value)> length);
   /// Says more of a place: a mask (null: none) and "", "first" or "last".
   void set_options(Place& place, const Term* mask, llvm::StringRef eviction_policy);
   mlir::Value load(const Place& place);

@@ -78,18 +78,22 @@ static Value operate(Pointwise function, const Operand& a, const Operand& b) {
   return Value(recording.new_variable(builder.pointwise(function, {left, right})));
 }
 
+// Those that have a compound form.
+#define TILEWRIGHT_WITH_COMPOUND(X)                                                                                    \
+  X(+, add)                                                                                                            \
+  X(-, sub)                                                                                                            \
+  X(*, mul)                                                                                                            \
+  X(/, div)                                                                                                            \
+  X(%, remainder)                                                                                                      \
+  X(&, bitwise_and)                                                                                                    \
+  X(|, bitwise_or)                                                                                                     \
+  X(^, bitwise_xor)                                                                                                    \
+  X(<<, bitwise_left_shift)                                                                                            \
+  X(>>, bitwise_right_shift)
+
 #define TILEWRIGHT_OPERATOR(op, name)                                                                                  \
   Value operator op(const Operand& a, const Operand& b) { return operate(Pointwise::name, a, b); }
-TILEWRIGHT_OPERATOR(+, add)
-TILEWRIGHT_OPERATOR(-, sub)
-TILEWRIGHT_OPERATOR(*, mul)
-TILEWRIGHT_OPERATOR(/, div)
-TILEWRIGHT_OPERATOR(%, remainder)
-TILEWRIGHT_OPERATOR(&, bitwise_and)
-TILEWRIGHT_OPERATOR(|, bitwise_or)
-TILEWRIGHT_OPERATOR(^, bitwise_xor)
-TILEWRIGHT_OPERATOR(<<, bitwise_left_shift)
-TILEWRIGHT_OPERATOR(>>, bitwise_right_shift)
+TILEWRIGHT_WITH_COMPOUND(TILEWRIGHT_OPERATOR)
 TILEWRIGHT_OPERATOR(==, eq)
 TILEWRIGHT_OPERATOR(!=, ne)
 TILEWRIGHT_OPERATOR(<, lt)
@@ -102,16 +106,7 @@ TILEWRIGHT_OPERATOR(>=, ge)
   Value& Value::operator op##=(const Operand & other)& {                                                               \
     return *this = operate(Pointwise::name, Operand(*this, other.location()), other);                                  \
   }
-TILEWRIGHT_OPERATOR(+, add)
-TILEWRIGHT_OPERATOR(-, sub)
-TILEWRIGHT_OPERATOR(*, mul)
-TILEWRIGHT_OPERATOR(/, div)
-TILEWRIGHT_OPERATOR(%, remainder)
-TILEWRIGHT_OPERATOR(&, bitwise_and)
-TILEWRIGHT_OPERATOR(|, bitwise_or)
-TILEWRIGHT_OPERATOR(^, bitwise_xor)
-TILEWRIGHT_OPERATOR(<<, bitwise_left_shift)
-TILEWRIGHT_OPERATOR(>>, bitwise_right_shift)
+TILEWRIGHT_WITH_COMPOUND(TILEWRIGHT_OPERATOR)
 #undef TILEWRIGHT_OPERATOR
 
 Value operator-(const Operand& x) { return neg(x, x.location()); }

@@ -83,16 +83,22 @@ static EvictionAttr eviction_attribute(MLIRContext* context, const Place& place)
 
 Value Builder::load(const Place& place) {
   Type element = mlir::cast<ArrayType>(place.array.getType()).getElementType();
-  Value value = ir.create<LoadOp>(location_, value_type(element, place.dims), place.array, place.indices, ValueRange(),
-                                  place.mask, place.kinds, ArrayRef<int32_t>(), AccessAttr(),
-                                  eviction_attribute(context(), place));
+  SmallVector<Dim> dims = place.dims;
+  for (unsigned dim : place.repeated) dims[dim] = Dim(1);
+  if (place.mask && dims != place.dims)
+    fail("an extra_mask does not go with a tile over a dimension of size 1, whose one element is read for each index; "
+         "write tw::where");
+  Value value =
+      ir.create<LoadOp>(location_, value_type(element, dims), place.array, place.indices, ValueRange(), place.mask,
+                        place.kinds, ArrayRef<int32_t>(), AccessAttr(), eviction_attribute(context(), place));
+  value = broadcast(value, place.dims);
   for (int64_t axis : place.new_axes) value = unsqueeze(value, static_cast<int>(axis));
   return value;
 }
 
 Value Builder::block_value(const Place& place, const Term& value) {
   if (!place.new_axes.empty()) fail("tw::none has no meaning in the subscripts of a store");
-  if (place.broadcasts) fail("a tile of several elements would be stored into a dimension of size 1; index it with 0");
+  if (place.passes_end) fail("a tile of several elements would be stored into a dimension of size 1; index it with 0");
   Type element = mlir::cast<ArrayType>(place.array.getType()).getElementType();
   auto block = dimensions.describe(place.dims);
   if (rank(value) > static_cast<int64_t>(place.dims.size())) {

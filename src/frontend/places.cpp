@@ -129,7 +129,8 @@ void Builder::add_indices(Place& place, ArrayRef<SubscriptTerm> run) {
   }
 }
 
-Place Builder::place(Value array, ArrayRef<SubscriptTerm> subscripts, llvm::function_ref<bool(Value)> at_most_one) {
+Place Builder::place(Value array, ArrayRef<SubscriptTerm> subscripts,
+                     llvm::function_ref<std::optional<int64_t>(Value)> length) {
   auto type = mlir::cast<ArrayType>(array.getType());
   Place place;
   place.array = array;
@@ -161,9 +162,12 @@ Place Builder::place(Value array, ArrayRef<SubscriptTerm> subscripts, llvm::func
       break;
     case Kind::tile: {
       Value tile = subscript.term.value;
-      bool broadcasts = size.is_one() && !at_most_one(tile);
-      place.broadcasts |= broadcasts;
-      place.dims.push_back(broadcasts ? Dim(1) : mlir::cast<TileType>(tile.getType()).getExtent().dim());
+      if (size.is_one()) {
+        std::optional<int64_t> indices = length(tile);
+        if (!indices || *indices > 1) place.repeated.push_back(place.dims.size());
+        place.passes_end |= indices && *indices > 1;
+      }
+      place.dims.push_back(mlir::cast<TileType>(tile.getType()).getExtent().dim());
       add_subscript(place, Subscript::Tile, tile);
       break;
     }

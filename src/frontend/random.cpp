@@ -1,6 +1,8 @@
 // Random numbers on the device, in integer arithmetic and exact floating point, so that every backend makes the same
 // bits. They are those of Array::rand, randn and randint (runtime/array_random.cpp) for stream 0.
 #include "frontend/expression.h"
+#include "runtime/normal_series.h"
+#include "runtime/philox.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -27,12 +29,12 @@ public:
   /// philox4x32_10 of runtime/philox.h.
   std::array<Word, 4> words(std::array<Word, 4> counter, std::array<Word, 2> key) {
     for (int round = 0; round < 10; ++round) {
-      auto [high0, low0] = product(0xD2511F53, counter[0]);
-      auto [high1, low1] = product(0xCD9E8D57, counter[2]);
+      auto [high0, low0] = product(kPhiloxMultipliers[0], counter[0]);
+      auto [high1, low1] = product(kPhiloxMultipliers[1], counter[2]);
       counter = {combined<arith::XOrIOp>(combined<arith::XOrIOp>(high1, counter[1]), key[0]), low1,
                  combined<arith::XOrIOp>(combined<arith::XOrIOp>(high0, counter[3]), key[1]), low0};
-      key[0] = combined<arith::AddIOp>(key[0], {0x9E3779B9, {}});
-      key[1] = combined<arith::AddIOp>(key[1], {0xBB67AE85, {}});
+      key[0] = combined<arith::AddIOp>(key[0], {kPhiloxKeySteps[0], {}});
+      key[1] = combined<arith::AddIOp>(key[1], {kPhiloxKeySteps[1], {}});
     }
     return counter;
   }
@@ -153,24 +155,6 @@ template <size_t N> Expression polynomial(const std::array<double, N>& coefficie
   for (size_t i = N - 1; i-- > 0;) value = rounded(value * x) + coefficients[i];
   return value;
 }
-
-// The series of array_random.cpp: atanh's in s^2 after s, and those of cos(x) and sin(x) / x in x^2.
-constexpr auto kAtanhTail = [] {
-  std::array<double, 11> coefficients = {};
-  for (int i = 0; i < 11; ++i) coefficients[i] = 1.0 / (2 * i + 3);
-  return coefficients;
-}();
-constexpr std::array<double, 9> taylor_coefficients(int first_factorial) {
-  std::array<double, 9> coefficients = {};
-  double factorial = 1;
-  for (int i = 0, n = first_factorial; i < 9; ++i, n += 2) {
-    coefficients[i] = (i % 2 == 0 ? 1 : -1) / factorial;
-    factorial *= double(n + 1) * (n + 2);
-  }
-  return coefficients;
-}
-constexpr auto kCosine = taylor_coefficients(0);
-constexpr auto kSineOverX = taylor_coefficients(1);
 
 // The natural logarithm of u in [2^-53, 1].
 Expression logarithm(Expression u) {

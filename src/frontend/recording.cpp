@@ -280,7 +280,7 @@ llvm::SmallVector<SubscriptTerm> Recording::subscripts(std::span<const TensorInd
 }
 
 Place Recording::place(const Handle& handle, std::span<const TensorIndex> list) {
-  return builder_.place(tensor(handle).array, subscripts(list), [&](mlir::Value tile) { return at_most_one(tile); });
+  return builder_.place(tensor(handle).array, subscripts(list), [&](mlir::Value tile) { return most_indices(tile); });
 }
 
 uint32_t Recording::new_place(Place place) {

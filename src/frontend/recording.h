@@ -75,8 +75,8 @@ public:
   Handle shifted_tile(const Handle& tile, const Operand& by, bool back);
   /// Whether indices of the tile may be too large for int32, so that they are int64.
   bool may_pass_int32(mlir::Value tile);
-  /// The loop's block is known to hold the one index there is.
-  bool at_most_one(mlir::Value tile);
+  /// How many indices the tile's loop walks at the most; none where that is not known.
+  std::optional<int64_t> most_indices(mlir::Value tile);
 
   //
   // Loads and stores

@@ -40,9 +40,10 @@ bool Recording::may_pass_int32(mlir::Value tile) {
   });
 }
 
-bool Recording::at_most_one(mlir::Value tile) {
+std::optional<int64_t> Recording::most_indices(mlir::Value tile) {
   TileRange range = tile_ranges_.lookup(tile);
-  return range.greatest_end && *range.greatest_end - range.least_begin <= 1;
+  if (!range.greatest_end) return std::nullopt;
+  return *range.greatest_end - range.least_begin;
 }
 
 //===----------------------------------------------------------------------===//

@@ -1,6 +1,7 @@
 // Arrays of random numbers. This file is compiled without contraction of multiplications and additions, and uses no
 // function of the C library but sqrt, so that its results are the same on every machine.
 #include "runtime/convert_element.h"
+#include "runtime/normal_series.h"
 #include "runtime/philox.h"
 #include "runtime/thread_pool.h"
 #include "runtime/visit_dtype.h"
@@ -47,26 +48,6 @@ template <size_t N> double polynomial(const std::array<double, N>& coefficients,
   for (size_t i = N - 1; i-- > 0;) value = value * x + coefficients[i];
   return value;
 }
-
-// atanh(s) = s + s^3 / 3 + s^5 / 5 + ...: in s^2, what follows s.
-constexpr auto kAtanhTail = [] {
-  std::array<double, 11> coefficients = {};
-  for (int i = 0; i < 11; ++i) coefficients[i] = 1.0 / (2 * i + 3);
-  return coefficients;
-}();
-
-// Taylor's series of cos(x) and sin(x) / x in x^2. All factorials are exact.
-constexpr std::array<double, 9> taylor_coefficients(int first_factorial) {
-  std::array<double, 9> coefficients = {};
-  double factorial = 1;
-  for (int i = 0, n = first_factorial; i < 9; ++i, n += 2) {
-    coefficients[i] = (i % 2 == 0 ? 1 : -1) / factorial;
-    factorial *= double(n + 1) * (n + 2);
-  }
-  return coefficients;
-}
-constexpr auto kCosine = taylor_coefficients(0);
-constexpr auto kSineOverX = taylor_coefficients(1);
 
 // The natural logarithm of u in [2^-53, 1], to about 1e-15 of its value.
 double logarithm(double u) {

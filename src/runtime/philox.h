@@ -7,15 +7,19 @@
 
 namespace tilewright {
 
+// Of a round: what two of the counter's words are multiplied by, and what is added to the key.
+inline constexpr uint32_t kPhiloxMultipliers[] = {0xD2511F53, 0xCD9E8D57};
+inline constexpr uint32_t kPhiloxKeySteps[] = {0x9E3779B9, 0xBB67AE85};
+
 // The words for a 128-bit counter and a 64-bit key, low words first.
 constexpr std::array<uint32_t, 4> philox4x32_10(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key) {
   for (int round = 0; round < 10; ++round) {
-    uint64_t product0 = uint64_t(0xD2511F53) * counter[0];
-    uint64_t product1 = uint64_t(0xCD9E8D57) * counter[2];
+    uint64_t product0 = uint64_t(kPhiloxMultipliers[0]) * counter[0];
+    uint64_t product1 = uint64_t(kPhiloxMultipliers[1]) * counter[2];
     counter = {uint32_t(product1 >> 32) ^ counter[1] ^ key[0], uint32_t(product1),
                uint32_t(product0 >> 32) ^ counter[3] ^ key[1], uint32_t(product0)};
-    key[0] += 0x9E3779B9;
-    key[1] += 0xBB67AE85;
+    key[0] += kPhiloxKeySteps[0];
+    key[1] += kPhiloxKeySteps[1];
   }
   return counter;
 }

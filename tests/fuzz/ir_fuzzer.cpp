@@ -1,16 +1,14 @@
 // Reads any text as IR, verifies it, and runs each registered pass on what is legal. Whatever the text, each of these
 // succeeds or reports an error.
-#include "backends/cpu/passes.h"
+#include "driver/register_passes.h"
 #include "ir/context.h"
 #include "ir/input_limits.h"
 #include "mutate_ir.h"
-#include "schedule/passes.h"
 
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
-#include "mlir/Transforms/Passes.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <cstdint>
@@ -58,14 +56,6 @@ constexpr const char* kPipelines[] = {
     "overlap-stores",
 };
 
-void register_passes() {
-  mlir::registerCanonicalizerPass();
-  mlir::registerCSEPass();
-  mlir::registerLoopInvariantCodeMotionPass();
-  register_schedule_passes();
-  cpu::register_passes();
-}
-
 // A pass may add dialects to the context, and contexts never forget a type.
 constexpr int kInputsPerContext = 50;
 
@@ -102,7 +92,7 @@ std::string_view text_of(const uint8_t* data, size_t size) { return {reinterpret
 } // namespace tilewright::fuzz
 
 extern "C" int LLVMFuzzerInitialize(int*, char***) {
-  tilewright::fuzz::register_passes();
+  tilewright::register_passes();
   return 0;
 }
 

@@ -113,6 +113,61 @@ TEST(Ranges, steps) { expect_agrees_with_oracle(every_other.bind(numbers({19, 27
 TEST(Masks, of_loads_and_stores) { expect_agrees_with_oracle(masked.bind(numbers({67}), int64_t(40)), 5, 1); }
 
 //
+// Tiles over a dimension of size 1: its one element stands for each index
+//
+
+const auto column_totals = tw::kernel("column_totals", {"x", "y"}, [](tw::Tensor x, tw::Tensor y) {
+  auto [m, n] = y.sizes<2>();
+  auto out = tw::empty({n}, tw::float32);
+  for (auto j : tw::tile(n)) {
+    auto total = tw::zeros({j});
+    for (auto i : tw::tile(m)) total += tw::sum(x[i, j], 0) + tw::amax(y[i, j] * 0, 0);
+    out[j] = total;
+  }
+  return out;
+});
+
+const auto product_of_repeated = tw::kernel("product_of_repeated", {"x", "y"}, [](tw::Tensor x, tw::Tensor y) {
+  auto [k, n] = y.sizes<2>();
+  auto out = tw::empty({x.size(1), n}, tw::float32);
+  for (auto [a, b] : tw::tile({x.size(1), n})) {
+    auto acc = tw::zeros({a, b});
+    for (auto i : tw::tile(k)) acc = tw::addmm(acc, x[i, a].t(), y[i, b]);
+    out[a, b] = acc;
+  }
+  return out;
+});
+
+// One source for any number of rows, whose parts are data.
+const auto ragged_copy = tw::kernel("ragged_copy", {"x", "offsets"}, [](tw::Tensor x, tw::Tensor offsets) {
+  auto [rows, d] = x.sizes<2>();
+  auto out = tw::empty_like(x);
+  for (auto [group, j] : tw::tile({offsets.size(0) - 1, d}, tw::block_size({1, tw::none}))) {
+    auto g = group.begin();
+    for (auto i : tw::tile(offsets[g], offsets[g + 1])) out[i, j] = x[i, j] * 2 + tw::sum(x[i, j], 0)[tw::none, tw::_];
+  }
+  return out;
+});
+
+TEST(SizeOne, counts_once_for_each_index_whatever_the_blocks_are) {
+  for (int64_t m : {1, 2, 10}) {
+    tw::Array x = numbers({1, 4}), y = numbers({m, 4}, tw::float32, 2);
+    expect_agrees_with_oracle(column_totals.bind(x, y), 6, m);
+    expect_agrees_with_oracle(product_of_repeated.bind(x, y), 6, m);
+    tw::test::CallUnderTest test(column_totals.bind(x, y));
+    for (const tw::Config& config : test.configs(6))
+      for (int64_t j = 0; j < 4; ++j) EXPECT_EQ(test.run(config)[0].at<float>({j}), float(m) * x.at<float>({0, j}));
+  }
+}
+
+TEST(SizeOne, parts_that_are_data_may_be_of_one_row) {
+  for (int64_t rows : {1, 5}) {
+    tw::Array offsets = tw::Array::from_vector(std::vector<int64_t>{0, 0, rows});
+    expect_agrees_with_oracle(ragged_copy.bind(numbers({rows, 7}), offsets), 4, rows);
+  }
+}
+
+//
 // Atomic accesses
 //
 
