@@ -294,6 +294,13 @@ SmallVector<SubscriptUse> AccessOp::subscripts() const {
 Value AccessOp::mask() const {
   return visit(op_, [](auto op) -> Value { return op.getMask(); });
 }
+SmallVector<std::pair<int32_t, Value>> AccessOp::bounds() const {
+  return visit(op_, [](auto op) {
+    SmallVector<std::pair<int32_t, Value>> bounds;
+    for (auto [dim, valid] : llvm::zip(op.getValidDims(), op.getValid())) bounds.emplace_back(dim, valid);
+    return bounds;
+  });
+}
 OperandRange AccessOp::indices() const {
   return visit(op_, [](auto op) -> OperandRange { return op.getIndices(); });
 }

@@ -66,6 +66,8 @@ public:
   mlir::Type block() const;
   llvm::SmallVector<SubscriptUse> subscripts() const;
   mlir::Value mask() const; // null: none
+  /// Which dimensions of the block have a bound, and how many of their lanes exist.
+  llvm::SmallVector<std::pair<int32_t, mlir::Value>> bounds() const;
   mlir::OperandRange indices() const;
   bool reads() const { return !mlir::isa<StoreOp>(op_); }
   bool writes() const { return !mlir::isa<LoadOp>(op_); }

@@ -167,30 +167,22 @@ Value LoopLowering::compute_take(TakeOp take, ArrayRef<Lanes> at) {
     return make<arith::MinUIOp>(loc, {number, most}, number, most);
   };
   if (!isa<VectorType>(element.getType())) {
-    Value i =
-        element.getType().isIndex() ? element : make<arith::IndexCastOp>(loc, {element}, b_.getIndexType(), element);
     bool was_vector = lane.count > 1;
-    lane = {clip(i, b_.getIndexType()), 1, {}, {}};
+    lane = {clip(as_index(element), b_.getIndexType()), 1, {}, {}};
     Value value = read(source, where);
     return was_vector ? broadcast_to(value, lanes_of(at)) : value;
   }
-  int64_t count = cast<VectorType>(element.getType()).getNumElements();
-  auto wide = VectorType::get(count, b_.getI64Type());
-  Value i = element;
-  if (getElementTypeOrSelf(i.getType()).getIntOrFloatBitWidth() < 64) i = make<arith::ExtSIOp>(loc, {i}, wide, i);
+  Value i = as_int64(element);
+  auto wide = cast<VectorType>(i.getType());
   i = clip(i, wide);
-  auto scaled = [&](Value numbers, unsigned dim) {
-    Value stride = broadcast_to(constant(b_.getI64IntegerAttr(stride_along(source, dim)), loc), count);
-    return make<arith::MulIOp>(loc, {numbers, stride}, numbers, stride);
-  };
   LaneChoice choice;
-  choice.offsets = scaled(i, take.getDim());
+  choice.offsets = offsets_along(i, stride_along(source, take.getDim()));
   if (lane.count == 1) { // the vector lies along another dimension
     for (auto [dim, other] : llvm::enumerate(where)) {
       if (other.count == 1) continue;
-      SmallVector<int64_t> numbers = llvm::to_vector(llvm::seq<int64_t>(0, count));
+      SmallVector<int64_t> numbers = llvm::to_vector(llvm::seq<int64_t>(0, wide.getNumElements()));
       Value neighbours = constant(DenseIntElementsAttr::get(wide, numbers), loc);
-      Value along = scaled(neighbours, dim);
+      Value along = offsets_along(neighbours, stride_along(source, dim));
       choice.offsets = make<arith::AddIOp>(loc, {choice.offsets, along}, choice.offsets, along);
       other.count = 1;
     }

@@ -97,6 +97,11 @@ private:
   };
   ResolvedAccess resolve(AccessOp access, llvm::ArrayRef<Lanes> at);
   llvm::SmallVector<NestDim> dims_of_access(AccessOp access);
+  Value as_index(Value number);  // a scalar
+  Value as_int64(Value numbers); // a vector
+  /// How far from the first element of an access those are that lie `numbers`, a vector of i64, steps along a
+  /// dimension.
+  Value offsets_along(Value numbers, int64_t stride);
   void lower_atomic(AccessOp access);
 
   // lower_combine.cpp: combiners of the user's.

@@ -7,24 +7,31 @@ using namespace mlir;
 
 namespace tilewright::cpu {
 
-// The bounds of an access's block.
-template <typename Function> static void for_each_bound(AccessOp access, Function function) {
-  auto visit = [&](auto op) {
-    for (auto [dim, valid] : llvm::zip(op.getValidDims(), op.getValid())) function(dim, valid);
-  };
-  Operation* op = access.operation();
-  if (auto load = dyn_cast<LoadOp>(op)) return visit(load);
-  if (auto store = dyn_cast<StoreOp>(op)) return visit(store);
-  if (auto atomic = dyn_cast<AtomicOp>(op)) return visit(atomic);
-  visit(cast<AtomicCasOp>(op));
-}
-
 SmallVector<NestDim> LoopLowering::dims_of_access(AccessOp access) {
   SmallVector<NestDim> dims;
   if (auto type = dyn_cast<RankedTensorType>(access.block()))
     for (int64_t size : type.getShape()) dims.push_back({size, {size, {}}});
-  for_each_bound(access, [&](int32_t dim, Value valid) { dims[dim].bound.value = mapping_.lookup(valid); });
+  for (auto [dim, valid] : access.bounds()) dims[dim].bound.value = mapping_.lookup(valid);
   return dims;
+}
+
+Value LoopLowering::as_index(Value number) {
+  if (number.getType().isIndex()) return number;
+  return make<arith::IndexCastOp>(current_->getLoc(), {number}, b_.getIndexType(), number);
+}
+
+Value LoopLowering::as_int64(Value numbers) {
+  auto type = cast<VectorType>(numbers.getType());
+  if (type.getElementTypeBitWidth() == 64) return numbers;
+  return make<arith::ExtSIOp>(current_->getLoc(), {numbers}, VectorType::get(type.getShape(), b_.getI64Type()),
+                              numbers);
+}
+
+Value LoopLowering::offsets_along(Value numbers, int64_t stride) {
+  Location loc = current_->getLoc();
+  Value factor = constant(b_.getI64IntegerAttr(stride), loc);
+  factor = broadcast_to(factor, cast<VectorType>(numbers.getType()).getNumElements());
+  return make<arith::MulIOp>(loc, {numbers, factor}, numbers, factor);
 }
 
 // Lanes that the nest around does not walk beyond need no condition.
@@ -39,10 +46,10 @@ LoopLowering::ResolvedAccess LoopLowering::resolve(AccessOp access, ArrayRef<Lan
       choice.existing = lane.existing;
     }
   Value condition;
-  for_each_bound(access, [&](int32_t dim, Value valid) {
+  for (auto [dim, valid] : access.bounds()) {
     Value bound = mapping_.lookup(valid);
     const Lanes& lane = at[dim];
-    if (bound == lane.limit.value) return;
+    if (bound == lane.limit.value) continue;
     if (lane.count > 1) {
       Value left = make<arith::SubIOp>(loc, {bound, lane.begin}, bound, lane.begin);
       left = make<arith::MaxSIOp>(loc, {left}, left, index(0));
@@ -52,7 +59,7 @@ LoopLowering::ResolvedAccess LoopLowering::resolve(AccessOp access, ArrayRef<Lan
       Value inside = make<arith::CmpIOp>(loc, {lane.begin, bound}, arith::CmpIPredicate::slt, lane.begin, bound);
       condition = condition ? make<arith::AndIOp>(loc, {condition, inside}, condition, inside) : inside;
     }
-  });
+  }
   if (condition) {
     Value all = choice.existing ? choice.existing : index(resolved.lanes);
     choice.existing = make<arith::SelectOp>(loc, {condition, all}, condition, all, index(0));
@@ -63,17 +70,12 @@ LoopLowering::ResolvedAccess LoopLowering::resolve(AccessOp access, ArrayRef<Lan
     if (use.kind == Subscript::Block) lane.begin = add(mapping_.lookup(use.operand), lane.begin);
     if (use.is_gather()) {
       Value element = evaluate(use.operand, at.slice(use.block_dim, use.block_rank));
-      if (auto vector = dyn_cast<VectorType>(element.getType())) {
-        auto wide = VectorType::get(vector.getNumElements(), b_.getI64Type());
-        if (vector.getElementTypeBitWidth() < 64) element = make<arith::ExtSIOp>(loc, {element}, wide, element);
-        Value stride = constant(b_.getI64IntegerAttr(stride_along(array, dim)), loc);
-        stride = broadcast_to(stride, vector.getNumElements());
-        Value offsets = make<arith::MulIOp>(loc, {element, stride}, element, stride);
+      if (isa<VectorType>(element.getType())) {
+        Value offsets = offsets_along(as_int64(element), stride_along(array, dim));
         choice.offsets =
             choice.offsets ? make<arith::AddIOp>(loc, {choice.offsets, offsets}, choice.offsets, offsets) : offsets;
       } else {
-        lane.begin = element.getType().isIndex() ? element
-                                                 : make<arith::IndexCastOp>(loc, {element}, b_.getIndexType(), element);
+        lane.begin = as_index(element);
       }
     }
     resolved.where.push_back(lane);

@@ -140,20 +140,23 @@ LoopLowering::Operands LoopLowering::combine_along(CombineOp op, SmallVector<Lan
   });
 }
 
+// What decides how many lanes of all sources go side by side.
+static Type widest_element(ValueRange sources) {
+  auto bits = [](Type element) { return element.isIndex() ? 64u : element.getIntOrFloatBitWidth(); };
+  Type widest = element_type(sources[0].getType());
+  for (Value source : sources)
+    if (Type element = element_type(source.getType()); bits(element) > bits(widest)) widest = element;
+  return widest;
+}
+
 void LoopLowering::lower_combine(CombineOp op) {
   const unsigned along = op.getDim();
   SmallVector<NestDim> dims = dims_of_sources(op.getSources(), along, op.getValid());
   const int rank = dims.size();
-  SmallVector<bool> kept_only(rank, true);
-  kept_only[along] = false;
   // Across where a kept dimension suits vectors best, along where none does.
   SmallVector<bool> any(rank, true);
   int vector_dim = choose_vector_dim(op.getSources()[0], any, rank - 1);
-  int64_t widest = 32;
-  for (Value source : op.getSources())
-    if (Type element = element_type(source.getType()); !element.isIndex())
-      widest = std::max<int64_t>(widest, element.getIntOrFloatBitWidth());
-  int64_t lanes = vector_dim >= 0 ? native_lanes(b_.getIntegerType(widest), dims[vector_dim].extent) : 1;
+  int64_t lanes = vector_dim >= 0 ? native_lanes(widest_element(op.getSources()), dims[vector_dim].extent) : 1;
   bool is_along = vector_dim < 0 || vector_dim == static_cast<int>(along);
 
   SmallVector<NestDim> kept;
@@ -191,18 +194,12 @@ void LoopLowering::lower_scan(ScanOp op) {
   SmallVector<bool> others(rank, true);
   others[along] = false;
   int vector_dim = choose_vector_dim(op.getSources()[0], others, -1);
-  int64_t widest = 32;
-  for (Value source : op.getSources())
-    if (Type element = element_type(source.getType()); !element.isIndex())
-      widest = std::max<int64_t>(widest, element.getIntOrFloatBitWidth());
-  int64_t lanes = vector_dim >= 0 ? native_lanes(b_.getIntegerType(widest), dims[vector_dim].extent) : 1;
-  for (Value result : op.getResults()) {
-    Buffer buffer = destination_of(result);
-    buffers_[result] = buffer;
-  }
-  // The buffers are written here; what reads the results reads them.
+  int64_t lanes = vector_dim >= 0 ? native_lanes(widest_element(op.getSources()), dims[vector_dim].extent) : 1;
   SmallVector<Buffer> buffers;
-  for (Value result : op.getResults()) buffers.push_back(buffers_[result]);
+  for (Value result : op.getResults()) {
+    buffers.push_back(destination_of(result));
+    buffers_[result] = buffers.back();
+  }
   SmallVector<NestDim> outer_dims(dims);
   outer_dims[along] = {1, {1, {}}};
   nest(outer_dims, vector_dim, lanes, [&](ArrayRef<Lanes> outer) {

@@ -14,6 +14,13 @@ SmallVector<Value> LoopLowering::scalars_of(ValueRange values) {
   return scalars;
 }
 
+static SmallVector<Type> scalar_types(ValueRange values) {
+  SmallVector<Type> types;
+  for (Value value : values)
+    if (!is_tensor(value)) types.push_back(value.getType());
+  return types;
+}
+
 void LoopLowering::map_scalars(ValueRange values, ValueRange lowered) {
   auto next = lowered.begin();
   for (Value value : values)
@@ -95,9 +102,7 @@ LogicalResult LoopLowering::lower_if(scf::IfOp op) {
       Buffer slot = make_scratch(result);
       buffers_[result] = slot;
     }
-  SmallVector<Type> types;
-  for (Value result : op.getResults())
-    if (!is_tensor(result)) types.push_back(result.getType());
+  SmallVector<Type> types = scalar_types(op.getResults());
   LogicalResult lowered = success();
   auto fill = [&](Block* block) -> Operands {
     if (!block || failed(lower_block(*block))) {
@@ -141,17 +146,12 @@ LogicalResult LoopLowering::lower_while(scf::WhileOp op) {
     buffers_[argument] = slot;
     buffers_[result] = slot;
   }
-  auto types = [](ValueRange values) {
-    SmallVector<Type> types;
-    for (Value value : values)
-      if (!is_tensor(value)) types.push_back(value.getType());
-    return types;
-  };
   restore_innermost();
-  auto loop = b_.create<scf::WhileOp>(loc, TypeRange(types(op.getResults())), ValueRange(scalars_of(op.getInits())));
+  auto loop =
+      b_.create<scf::WhileOp>(loc, TypeRange(scalar_types(op.getResults())), ValueRange(scalars_of(op.getInits())));
   auto open = [&](Region& region, ValueRange arguments) {
     Block& block = region.emplaceBlock();
-    for (Type type : types(arguments)) block.addArgument(type, loc);
+    for (Type type : scalar_types(arguments)) block.addArgument(type, loc);
     map_scalars(arguments, block.getArguments());
     push_level(&block);
   };
