@@ -25,6 +25,9 @@ constexpr size_t kChunkPerThread = 4;
 // The part of the budget that is kept for comparing the leaders, and how that is done.
 constexpr double kFinaleShare = 0.1, kMostFinaleSeconds = 2.0;
 constexpr double kLeaderFactor = 1.2; // slower ones than the best by this are no leaders
+// The default config stands again as long as it is not this much slower, and stays where what beats it does so by less
+// than a share that measuring again can be wrong by: the fastest of many noisy times is partly the luckiest.
+constexpr double kDefaultFactor = 1.5, kWorthAChange = 0.02;
 constexpr int kFinaleRounds = 11;
 
 using Compiled = std::shared_ptr<CompiledCandidate>;
@@ -165,7 +168,10 @@ private:
     if (trial.config == default_) result_.default_microseconds = trial.microseconds;
     auto place = std::ranges::upper_bound(leaders_, trial.microseconds, {}, &Leader::microseconds);
     leaders_.insert(place, Leader{trial.config, compiled, trial.microseconds});
-    if (leaders_.size() > std::max<size_t>(1, options_.leaders)) leaders_.pop_back();
+    if (leaders_.size() > std::max<size_t>(1, options_.leaders)) {
+      if (leaders_.back().config == default_) beaten_default_ = std::move(leaders_.back());
+      leaders_.pop_back();
+    }
     take_best(leaders_.front().config, leaders_.front().microseconds);
   }
 
@@ -177,7 +183,10 @@ private:
 
   /// Measures those close to the best again, in turns, so that what slows the machine for a moment slows all alike.
   void compare_leaders() {
-    std::erase_if(leaders_, [&](const Leader& l) { return l.microseconds > kLeaderFactor * result_.microseconds; });
+    if (beaten_default_) leaders_.push_back(std::move(*beaten_default_));
+    std::erase_if(leaders_, [&](const Leader& l) {
+      return l.microseconds > (l.config == default_ ? kDefaultFactor : kLeaderFactor) * result_.microseconds;
+    });
     const double deadline = start_ + options_.budget_seconds;
     for (int round = 0; round < kFinaleRounds && leaders_.size() > 1; ++round)
       for (size_t i = 0; i < leaders_.size();) {
@@ -199,8 +208,13 @@ private:
     if (leaders_.empty() || whole_rounds < 3) return;
     for (Leader& leader : leaders_)
       if (!leader.again.empty()) leader.microseconds = median(leader.again);
-    const Leader& best = *std::ranges::min_element(leaders_, {}, &Leader::microseconds);
-    take_best(best.config, best.microseconds);
+    auto best = std::ranges::min_element(leaders_, {}, &Leader::microseconds);
+    auto standing = std::ranges::find(leaders_, default_, &Leader::config);
+    if (standing != leaders_.end() && !standing->again.empty()) {
+      result_.default_microseconds = standing->microseconds;
+      if (best->microseconds > (1 - kWorthAChange) * standing->microseconds) best = standing;
+    }
+    take_best(best->config, best->microseconds);
   }
 
   void finish() {
@@ -229,7 +243,8 @@ private:
   double search_deadline_ = 0;
   bool first_was_taken_ = false;
   bool search_is_finished_ = false;
-  std::vector<Leader> leaders_; // fastest first
+  std::vector<Leader> leaders_;          // fastest first
+  std::optional<Leader> beaten_default_; // the default config, where it is no longer among them
   TuningResult result_;
 };
 

@@ -2,7 +2,7 @@
 //
 // Candidates are taken in small chunks: a chunk is compiled on all threads, then measured alone, one candidate after
 // the other, so that the two never disturb each other and the budget holds inside a generation too. In the end the
-// leaders are measured again in turns, for a best that is only lucky on a shared machine.
+// leaders and the default config are measured again in turns, for a best that is only lucky on a shared machine.
 #pragma once
 
 #include "autotune/candidate.h"

@@ -182,6 +182,24 @@ TEST_F(Autotune, compares_the_leaders_in_turns_and_takes_the_one_that_stays_fast
   for (size_t i = 0; i < turns.size(); ++i) EXPECT_EQ(turns[i], configs[i % 2]) << "in turns, and only what is close";
 }
 
+TEST_F(Autotune, the_default_stays_where_nothing_is_faster_by_more_than_chance) {
+  const Config standard = default_config(synthetic_spec());
+  double others_later = 99; // of 100
+  runner.measured = [&](const Config& config, double) {
+    return Measurement{config == standard ? 110 : 90 + 1e-9 * (config.hash() % 1000)}; // all others were lucky
+  };
+  runner.measured_again = [&](const Config& config) { return config == standard ? 100 : others_later; };
+  const TuningResult kept = tune_random(20);
+  EXPECT_EQ(kept.best, standard);
+  EXPECT_EQ(kept.microseconds, 100);
+
+  others_later = 95;
+  const TuningResult changed = tune_random(20);
+  EXPECT_NE(changed.best, standard);
+  EXPECT_EQ(changed.microseconds, 95);
+  EXPECT_EQ(changed.default_microseconds, 100);
+}
+
 TEST_F(Autotune, a_leader_that_fails_when_measured_again_is_not_the_best) {
   runner.measured = [](const Config& config, double) {
     return Measurement{config == default_config(synthetic_spec()) ? 100.0 : 90 + 1e-9 * (config.hash() % 1000)};
