@@ -145,7 +145,10 @@ class Variable:
     both sides of an if_ give the same dtype and shape may."""
 
     def __init__(self) -> None:
-        """Without a value. Only while recording."""
+        """Without a value."""
+    @property
+    def has_value(self) -> bool:
+        """Whether it was ever assigned to."""
     def read(self, *, location: Location) -> Value: ...
     def assign(self, value: Operand, *, location: Location) -> None:
         """A number becomes a scalar: bool, int64 or float32."""
@@ -403,7 +406,6 @@ class Settings:
     autotune_effort: str | None
     autotune_budget_seconds: float | None
 
-@final
 class Kernel:
     """A kernel and its specialisations. Safe to call from many threads; the interpreter lock is released while it
     compiles, tunes and runs.
@@ -411,13 +413,20 @@ class Kernel:
     record(parameters) is called once for each specialisation (and config): it has one entry for each argument, as said
     at Argument, and returns a Recorded. What it raises comes out of the call.
 
-    prepare(args, kwargs) -> sequence of Arguments: makes a call's flat arguments. It is called where there are keyword
-    arguments, a wrong number of arguments, or one that is no Argument; with prepare_always at every call. Without it,
-    such calls are refused.
+    prepare(args, kwargs) -> sequence of Arguments, as many as it likes: makes a call's flat arguments. It is called
+    where there are keyword arguments, a wrong number of arguments, or one that is no Argument; with prepare_always at
+    every call. Without it, such calls are refused.
 
     Raises Error for tensors on other devices, of unsupported dtypes or layouts (sparse), for numpy arrays and others
     that are no torch tensors, for overlapping arguments that are stored to. Tensors that require grad are refused
-    unless grad mode is off (torch.no_grad, and inside of autograd.Function.forward)."""
+    unless grad mode is off (torch.no_grad, and inside of autograd.Function.forward), or `autograd` is set.
+
+    Calls do not appear in tracebacks. A subclass may define methods, but a __call__ of its own costs time."""
+
+    autograd: Callable[[tuple[Any, ...], dict[str, Any]], Any] | None
+    """Where set, it is called instead, with the call's own arguments, where one requires grad and grad mode is on."""
+    dispatched: Callable[[tuple[Any, ...], dict[str, Any]], Any] | None
+    """Likewise where an argument is a tensor subclass with a __torch_dispatch__ of its own (FakeTensor)."""
 
     def __init__(
         self,

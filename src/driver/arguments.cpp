@@ -1,5 +1,6 @@
 #include "driver/arguments.h"
 
+#include "driver/compiled_call.h"
 #include "support/error.h"
 
 #include <cstdlib>
@@ -19,9 +20,9 @@ static bool repeats_elements(const Array& array) {
   return false;
 }
 
-static void check_overlaps(const Specialisation& specialisation, const detail::Call& call,
-                           const std::vector<Array>& arrays) {
-  const SourceLocation& where = call.location.known() ? call.location : specialisation.location;
+void check_stored_arguments(const Specialisation& specialisation, const SourceLocation& call,
+                            std::span<const Array> arrays) {
+  const SourceLocation& where = call.known() ? call : specialisation.location;
   for (size_t i = 0; i < arrays.size(); ++i) {
     if (!specialisation.parameters[i].is_written) continue;
     if (repeats_elements(arrays[i]))
@@ -50,7 +51,7 @@ ProgramArguments::ProgramArguments(const Specialisation& specialisation, const d
       std::memcpy(&numbers_[i], argument.data, argument.size);
     writes |= parameter.is_written;
   }
-  if (writes) check_overlaps(specialisation, call, arrays_);
+  if (writes) check_stored_arguments(specialisation, call.location, arrays_);
   allocate();
   collect_pointers();
 }

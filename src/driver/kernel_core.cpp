@@ -1,7 +1,7 @@
 // Calls of kernels: the specialisations of one kernel, each compiled once however many ask at once.
 #include "driver/arguments.h"
+#include "driver/compiled_call.h"
 #include "driver/in_process_runner.h"
-#include "driver/specialisation.h"
 #include "driver/tune.h"
 #include "frontend/traced_kernel.h"
 
@@ -13,15 +13,10 @@
 namespace tilewright {
 namespace {
 
-struct Compiled {
-  Specialisation specialisation;
-  LaunchPlan plan;
-};
-
 /// A specialisation that is there, or is being made by the thread that holds the mutex.
 struct Entry {
   std::mutex making;
-  std::atomic<std::shared_ptr<const Compiled>> compiled; // set once, under `making`
+  std::atomic<std::shared_ptr<const CompiledCall>> compiled; // set once, under `making`
 };
 
 class Core final : public detail::KernelCore {
@@ -31,14 +26,14 @@ public:
   const KernelDefinition& definition() const override { return definition_; }
 
   void run(const detail::Call& call, Array* results) override {
-    std::shared_ptr<const Compiled> compiled = find(call);
+    std::shared_ptr<const CompiledCall> compiled = find(call);
     ProgramArguments arguments(compiled->specialisation, call);
     launch(compiled->plan, arguments.pointers());
     for (size_t i = 0; i < call.result_count; ++i) results[i] = arguments.returned(i);
   }
 
 private:
-  std::shared_ptr<const Compiled> find(const detail::Call& call) {
+  std::shared_ptr<const CompiledCall> find(const detail::Call& call) {
     llvm::SmallString<256> key;
     append_specialization_key(call.arguments, key);
     if (call.settings->config) key += call.settings->config->to_json();
@@ -46,7 +41,7 @@ private:
       std::shared_lock lock(mutex_);
       auto found = entries_.find(std::string_view(key));
       if (found != entries_.end())
-        if (std::shared_ptr<const Compiled> compiled = found->second->compiled.load()) return compiled;
+        if (std::shared_ptr<const CompiledCall> compiled = found->second->compiled.load()) return compiled;
     }
     std::shared_ptr<Entry> entry;
     {
@@ -56,17 +51,8 @@ private:
       entry = slot;
     }
     std::unique_lock making(entry->making); // another thread's failure leaves the entry empty: then this one tries
-    if (!entry->compiled.load()) entry->compiled.store(make(call));
+    if (!entry->compiled.load()) entry->compiled.store(compile_call(definition_, call));
     return entry->compiled.load();
-  }
-
-  std::shared_ptr<const Compiled> make(const detail::Call& call) {
-    auto compiled = std::make_shared<Compiled>();
-    compiled->specialisation = specialise(definition_, call);
-    ProgramArguments check(compiled->specialisation, call); // refuses overlaps before anything is tuned
-    Config config = choose_config(compiled->specialisation, call);
-    compiled->plan = compile_config(compiled->specialisation.tile_ir, config).plan;
-    return compiled;
   }
 
   const KernelDefinition definition_;
@@ -75,6 +61,15 @@ private:
 };
 
 } // namespace
+
+std::shared_ptr<const CompiledCall> compile_call(const KernelDefinition& definition, const detail::Call& call) {
+  auto compiled = std::make_shared<CompiledCall>();
+  compiled->specialisation = specialise(definition, call);
+  ProgramArguments check(compiled->specialisation, call); // refuses overlaps before anything is tuned
+  compiled->config = choose_config(compiled->specialisation, call);
+  compiled->plan = compile_config(compiled->specialisation.tile_ir, compiled->config).plan;
+  return compiled;
+}
 
 std::shared_ptr<detail::KernelCore> detail::make_kernel_core(KernelDefinition definition) {
   return std::make_shared<Core>(std::move(definition));

@@ -26,6 +26,7 @@ PreparedCall::PreparedCall(const BoundCall& call) : state_(std::make_unique<Stat
 PreparedCall::~PreparedCall() = default;
 
 const std::string& PreparedCall::description() const { return state_->specialisation.description; }
+const Specialisation& PreparedCall::specialisation() const { return state_->specialisation; }
 const ConfigSpec& PreparedCall::spec() const { return state_->specialisation.spec; }
 
 Config PreparedCall::complete(const Config& config) const {

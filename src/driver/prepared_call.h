@@ -3,6 +3,7 @@
 
 #include "autotune/autotune.h"
 #include "config/config_spec.h"
+#include "driver/specialisation.h"
 #include "tilewright/kernel.h"
 
 #include <cstddef>
@@ -34,6 +35,7 @@ public:
 
   /// "matmul(x: float32[1024, 1024], y: float32[1024, 1024])"
   const std::string& description() const;
+  const Specialisation& specialisation() const;
   const ConfigSpec& spec() const;
 
   /// A user's config with every option in it. Logs what was changed; throws Error on what is not legal.

@@ -1,5 +1,7 @@
 #include "schedule/host_plan.h"
 
+#include "ir/tile_dialect.h"
+
 #include "llvm/ADT/DenseMap.h"
 
 using namespace mlir;

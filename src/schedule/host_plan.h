@@ -1,7 +1,6 @@
 // What the host does around a launch of a pinned kernel.
 #pragma once
 
-#include "ir/tile_dialect.h"
 #include "tilewright/array.h"
 #include "tilewright/dtype.h"
 
@@ -9,7 +8,13 @@
 #include <optional>
 #include <vector>
 
+namespace mlir {
+class Type;
+}
+
 namespace tilewright {
+
+class KernelOp; // ir/tile_dialect.h; those who only read a plan need nothing of LLVM
 
 struct HostPlan {
   /// A contiguous array. They are the program's last arguments, in this order.

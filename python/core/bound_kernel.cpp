@@ -1,0 +1,163 @@
+// A kernel and the arguments of one call: what there is to decide about it, its code, and tuning.
+#include "python/core/bindings.h"
+#include "python/core/config.h"
+#include "python/core/kernel.h"
+#include "python/core/operands.h"
+
+#include "driver/prepared_call.h"
+#include "support/error.h"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include <optional>
+
+namespace tilewright::python {
+namespace {
+
+// Owns what its call refers to.
+class BoundKernel {
+public:
+  BoundKernel(Kernel kernel, const CallArguments& arguments, nb::object objects)
+      : kernel_(std::move(kernel)), objects_(std::move(objects)), key_(arguments.key().text()),
+        looked_at_(arguments.list().begin(), arguments.list().end()), location_(calling_line()),
+        arguments_(looked_at_, location_) {
+    detail::Call call{arguments_.list(), &record, this, 0, &kernel_.settings(), location_};
+    core_ = detail::make_kernel_core(kernel_.definition());
+    BoundCall bound(core_, call, nullptr);
+    nb::gil_scoped_release release;
+    prepared_.emplace(bound);
+  }
+  BoundKernel(const BoundKernel&) = delete;
+
+  const PreparedCall& prepared() const { return *prepared_; }
+  const Kernel& kernel() const { return kernel_; }
+
+  nb::object call(nb::handle args, nb::handle kwargs) {
+    CallArguments arguments(kernel_.definition(), kernel_.options.constants);
+    nb::object objects;
+    Found found = kernel_.look_at(args.ptr(), kwargs.ptr(), arguments, objects);
+    if (found == Found::all_simple && arguments.key().text() != key_)
+      fail(calling_line(), "kernel {} was bound to other arguments: {}; bind it to these", kernel_.definition().name,
+           prepared_->description());
+    return kernel_.call(args.ptr(), kwargs.ptr());
+  }
+
+  void set_config(const std::optional<Config>& config) {
+    Settings settings = kernel_.settings();
+    settings.config = config ? std::optional(complete(*config)) : std::nullopt;
+    kernel_ = kernel_.with(std::move(settings));
+  }
+
+  Config complete(const Config& config) const {
+    try {
+      return prepared_->complete(config);
+    } catch (const Error& error) {
+      set_python_error(error);
+      throw nb::python_error();
+    }
+  }
+
+private:
+  static void record(const void* opaque, std::span<const detail::Argument>, detail::Recording& recording) {
+    const auto& self = *static_cast<const BoundKernel*>(opaque);
+    nb::gil_scoped_acquire lock;
+    self.kernel_.record(self.arguments_, self.looked_at_, recording);
+  }
+
+  Kernel kernel_;
+  nb::object objects_;
+  std::string key_;
+  std::vector<CallArgument> looked_at_;
+  SourceLocation location_;
+  CompilerArguments arguments_;
+  std::shared_ptr<detail::KernelCore> core_;
+  std::optional<PreparedCall> prepared_;
+};
+
+} // namespace
+
+static std::unique_ptr<BoundKernel> bind(const Kernel& kernel, nb::handle args, nb::handle kwargs) {
+  CallArguments arguments(kernel.definition(), kernel.options.constants);
+  nb::object objects;
+  Found found = kernel.look_at(args.ptr(), kwargs.ptr(), arguments, objects);
+  if (found == Found::dispatched)
+    fail(calling_line(), "kernel {} is bound to a tensor that has no memory", kernel.definition().name);
+  if (found == Found::needs_grad) arguments.refuse_grad();
+  follow_torch_threads();
+  return std::make_unique<BoundKernel>(kernel, arguments, std::move(objects));
+}
+
+static nb::list returned(const PreparedCall& prepared) {
+  const Specialisation& specialisation = prepared.specialisation();
+  nb::list list;
+  for (const HostPlan::Returned& each : specialisation.host.returned) {
+    bool is_new = each.kind == HostPlan::Returned::Kind::Allocation;
+    if (!is_new) {
+      const Specialisation::Parameter& parameter = specialisation.parameters[each.index];
+      list.append(
+          nb::make_tuple("argument", parameter.argument, nb::list(), nb::list(), name_of_dtype(parameter.dtype)));
+      continue;
+    }
+    const HostPlan::Allocation& allocation = specialisation.host.allocations[each.index];
+    std::vector<int64_t> strides(allocation.sizes.size());
+    int64_t stride = 1;
+    for (size_t i = strides.size(); i-- > 0;) {
+      strides[i] = stride;
+      stride *= std::max<int64_t>(allocation.sizes[i], 1);
+    }
+    list.append(nb::make_tuple("new", each.index, nb::cast(allocation.sizes), nb::cast(strides),
+                               name_of_dtype(allocation.dtype)));
+  }
+  return list;
+}
+
+void bind_bound(nb::module_& module) {
+  nb::class_<BoundKernel>(module, "BoundKernel")
+      .def("__call__",
+           [](BoundKernel& self, const nb::args& args, const nb::kwargs& kwargs) { return self.call(args, kwargs); })
+      .def_prop_ro("description", [](const BoundKernel& self) { return self.prepared().description(); })
+      .def_prop_ro("spec", [](const BoundKernel& self) { return to_json(self.prepared().spec()); })
+      .def_prop_ro("default_config", [](const BoundKernel& self) { return default_config(self.prepared().spec()); })
+      .def_prop_ro("known_config", [](const BoundKernel& self) { return self.prepared().known_config(); })
+      .def("complete", &BoundKernel::complete, nb::arg("config"))
+      .def("set_config", &BoundKernel::set_config, nb::arg("config").none())
+      .def(
+          "to_code",
+          [](const BoundKernel& self, const Config& config, const std::string& stage) {
+            Config complete = self.complete(config);
+            nb::gil_scoped_release release;
+            return self.prepared().stage_text(stage, complete);
+          },
+          nb::arg("config"), nb::arg("stage") = "asm")
+      .def(
+          "tune",
+          [](const BoundKernel& self, const std::string& effort, double budget_seconds) {
+            AutotuneEffort how = autotune_effort_of(effort);
+            follow_torch_threads();
+            nb::gil_scoped_release release;
+            TuningResult result = self.prepared().tune(how, budget_seconds);
+            return std::pair(result.best, result.microseconds);
+          },
+          nb::arg("effort") = "quick", nb::arg("budget_seconds") = 10.0)
+      .def_prop_ro("returned", [](const BoundKernel& self) { return returned(self.prepared()); })
+      .def_prop_ro("written_arguments", [](const BoundKernel& self) {
+        std::vector<size_t> written;
+        for (const Specialisation::Parameter& parameter : self.prepared().specialisation().parameters)
+          if (parameter.is_written) written.push_back(parameter.argument);
+        return written;
+      });
+  nb::cast<nb::object>(module.attr("Kernel"));
+  nb::class_<Kernel> kernel = nb::borrow<nb::class_<Kernel>>(module.attr("Kernel"));
+  kernel.def("bind", [](const Kernel& self, const nb::args& args, const nb::kwargs& kwargs) {
+    return bind(self, args, kwargs);
+  });
+  module.def("stages", [] {
+    std::span<const std::string> names = stage_names();
+    return std::vector<std::string>(names.begin(), names.end());
+  });
+}
+
+} // namespace tilewright::python

@@ -1,0 +1,31 @@
+"""Tilewright: PyTorch with tiles.
+
+    import torch
+    import tilewright as tw
+    import tilewright.language as twl
+
+    @tw.kernel()
+    def add(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        out = torch.empty_like(x)
+        for tile in twl.tile(x.size(0)):
+            out[tile] = x[tile] + y[tile]
+        return out
+
+    print(add(torch.ones(1000), torch.ones(1000)))
+"""
+
+from . import _core, language
+from .config import Config
+from .errors import Error
+from .kernel import BoundKernel, ConfigSpec, Kernel, jit, kernel
+from .numbers import cdiv, next_power_of_2
+from .settings import Settings, set_default_settings
+from ._core import num_threads, set_num_threads, stages
+
+settings = Settings
+__version__ = _core.__version__
+
+__all__ = [
+    "BoundKernel", "Config", "ConfigSpec", "Error", "Kernel", "Settings", "cdiv", "jit", "kernel", "language", "next_power_of_2",
+    "num_threads", "set_default_settings", "set_num_threads", "settings", "stages",
+]

@@ -1,0 +1,154 @@
+"""The arguments of a call: containers are taken apart, and what is no tensor or number becomes a constant with a key."""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+import types
+
+import torch
+
+from . import _core
+from .errors import Error
+
+_PLAIN = (torch.Tensor, bool, int, float, str, type(None), torch.dtype, torch.device)
+
+
+@dataclasses.dataclass
+class _Leaf:
+    """Of a structure: the place of an argument among the flat ones."""
+
+    index: int
+
+    def __repr__(self):
+        return f"{self.index}"
+
+
+class Structure:
+    """How the flat arguments make up the kernel's own."""
+
+    def __init__(self, shape):
+        self.shape = shape
+
+    def rebuild(self, flat) -> list:
+        return [_rebuilt(part, flat) for part in self.shape]
+
+    def owners(self) -> list[int]:
+        """For each flat argument, the place of the one that it is part of."""
+        owners: list[int] = []
+
+        def visit(shape, owner):
+            if isinstance(shape, _Leaf):
+                owners.append(owner)
+            else:
+                kind, parts = shape
+                for part in parts:
+                    visit(part[1] if kind is dict or not issubclass(kind, (tuple, list)) else part, owner)
+
+        for owner, shape in enumerate(self.shape):
+            visit(shape, owner)
+        return owners
+
+
+def _rebuilt(shape, flat):
+    if isinstance(shape, _Leaf):
+        return flat[shape.index]
+    kind, parts = shape
+    if kind is dict:
+        return {key: _rebuilt(part, flat) for key, part in parts}
+    if kind in (tuple, list):
+        return kind(_rebuilt(part, flat) for part in parts)
+    if isinstance(kind, type) and issubclass(kind, tuple):  # a named tuple
+        return kind(*(_rebuilt(part, flat) for part in parts))
+    copy = object.__new__(kind)
+    for name, part in parts:
+        object.__setattr__(copy, name, _rebuilt(part, flat))
+    return copy
+
+
+def flatten(values, constants) -> list:
+    """Arguments for the core. Those at `constants`, by place among the values, are known by value.
+
+    Where there are containers, the last argument is a Constant of the Structure."""
+    flat: list = []
+    has_containers = False
+
+    def place(value, constant: bool):
+        nonlocal has_containers
+        if isinstance(value, _PLAIN) and not (constant and isinstance(value, (int, float)) and not isinstance(value, bool)):
+            flat.append(value)
+        elif isinstance(value, (tuple, list)):
+            has_containers = True
+            return (type(value), [place(part, constant) for part in value])
+        elif isinstance(value, dict):
+            has_containers = True
+            return (dict, [(key, place(part, constant)) for key, part in value.items()])
+        elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+            has_containers = True
+            return (type(value), [(field.name, place(getattr(value, field.name), constant)) for field in dataclasses.fields(value)])
+        else:
+            _refuse(value)
+            flat.append(_core.Constant(value, key_of(value)))
+        return _Leaf(len(flat) - 1)
+
+    shape = [place(value, i in constants) for i, value in enumerate(values)]
+    if has_containers:
+        flat.append(_core.Constant(Structure(shape), key_of(repr(shape))))
+    return flat
+
+
+def _refuse(value) -> None:
+    if type(value).__module__.partition(".")[0] == "numpy" and hasattr(value, "__array__") and getattr(value, "ndim", 0) > 0:
+        raise Error("an argument is a numpy array; torch.from_numpy(array) is the same data as a tensor")
+
+
+#
+# Keys
+#
+
+_lock = threading.Lock()
+_numbers: dict[object, int] = {}
+_kept: list[object] = []  # objects that are known by identity
+
+
+def key_of(value) -> bytes:
+    """Tells constants apart: equal keys mean that a kernel reads the same. Functions are known by code and closure."""
+    with _lock:
+        return _number(_comparable(value)).to_bytes(8, "little")
+
+
+def _number(comparable) -> int:
+    return _numbers.setdefault(comparable, len(_numbers))
+
+
+def _comparable(value):
+    if isinstance(value, types.FunctionType):
+        cells = tuple(_comparable(_cell_contents(cell)) for cell in value.__closure__ or ())
+        defaults = tuple(_comparable(default) for default in value.__defaults__ or ())
+        keywords = tuple((name, _comparable(default)) for name, default in sorted((value.__kwdefaults__ or {}).items()))
+        # The place tells apart functions of one text in different modules.
+        return (types.FunctionType, value.__code__, id(value.__globals__), cells, defaults, keywords)
+    if isinstance(value, torch.Tensor):
+        return (torch.Tensor, _kept_id(value))
+    if isinstance(value, (tuple, list)):
+        return (type(value), tuple(_comparable(part) for part in value))
+    if isinstance(value, dict):
+        return (dict, tuple((key, _comparable(part)) for key, part in value.items()))
+    try:
+        hash(value)
+    except TypeError:
+        return (object, _kept_id(value))
+    return (type(value), repr(value) if isinstance(value, float) else value)
+
+
+def _cell_contents(cell):
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return None
+
+
+def _kept_id(value) -> int:
+    if not any(value is other for other in _kept):
+        _kept.append(value)
+    return id(value)

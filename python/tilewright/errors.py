@@ -1,0 +1,100 @@
+"""Errors in a kernel, at the user's line, with the line itself and a caret under the expression."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import re
+
+from ._core import Error, Location
+
+__all__ = ["Error", "KernelError", "NotRecordable"]
+
+
+class KernelError(Exception):
+    """What is wrong at one place of a kernel's source, while the kernel is read. It leaves the package as an Error.
+
+    Attributes:
+        message: what was found, what was expected, and the usual cure.
+        filename, lineno, columns: the place; columns are of ast, in bytes, or None.
+        callers: (filename, lineno, function) of the calls that led there, the innermost first.
+    """
+
+    def __init__(self, message: str, filename: str | None = None, lineno: int = 0,
+                 columns: tuple[int, int | None] | None = None):
+        super().__init__(message)
+        self.message = message
+        self.filename = filename
+        self.lineno = lineno
+        self.columns = columns
+        self.callers: list[tuple[str, int, str]] = []
+
+    @classmethod
+    def at(cls, source, node: ast.AST, message: str) -> KernelError:
+        end = node.end_col_offset if node.end_lineno == node.lineno else None
+        return cls(message, source.filename, node.lineno, (node.col_offset, end))
+
+    def as_error(self) -> Error:
+        lines = [self.message]
+        if self.filename:
+            lines += _marked_line(self.filename, self.lineno, self.columns)
+        for filename, lineno, function in self.callers:
+            lines.append(f"called in {function} at {filename}:{lineno}:")
+            lines += _marked_line(filename, lineno, None)
+        place = Location(self.filename, self.lineno, self.columns[0] + 1 if self.columns else 0) if self.filename else None
+        return Error("\n".join(lines), place)
+
+
+class NotRecordable(Exception):
+    """A host statement whose work only Python can do: it runs as Python at each call."""
+
+
+def _marked_line(filename: str, lineno: int, columns) -> list[str]:
+    text = linecache.getline(filename, lineno).rstrip("\n")
+    if not text.strip():
+        return []
+    indent = len(text) - len(text.lstrip())
+    lines = ["    " + text[indent:]]
+    if columns is not None:
+        encoded = text.encode()  # ast counts bytes of UTF-8
+        begin = len(encoded[:columns[0]].decode(errors="replace"))
+        end = len(text) if columns[1] is None else len(encoded[:columns[1]].decode(errors="replace"))
+        lines.append("    " + " " * (begin - indent) + "^" * max(end - begin, 1))
+    return lines
+
+
+# Names of C++ that have another spelling than "torch.name" in Python.
+_LANGUAGE_NAMES = frozenset(
+    "tile grid static_range register_block_size register_tunable jagged_tile zeros full arange load store rand randint "
+    "randn rand4x dot barrier reduce associative_scan atomic_add atomic_and atomic_or atomic_xor atomic_xchg atomic_max "
+    "atomic_min atomic_cas split join specialize".split())
+
+_SPELLINGS = [
+    (r"for \(auto (\w+) : (tw::\w+\([^()]*\))\)", r"for \1 in \2:"),
+    (r"a tw::Value\b", "a value on the device"),
+    (r"\btw::Tensor\b", "tensor"),
+    (r"\btw::Tile\b", "tile"),
+    (r"\btw::block_size\(([^()]*)\)", r"block_size=\1"),
+    (r"\btw::slice_from\(begin, length\)", "begin : begin + length"),
+    (r"\btw::(if|while)_", r"\1"),
+    (r"\btw::_(?!\w)", ":"),
+    (r"\btw::none\b", "None"),
+    (r"\btw::ellipsis\b", "..."),
+    (r"\btile\.(begin|end|index|id|count|block_size)\(\)", r"tile.\1"),
+]
+
+
+def in_python_words(message: str) -> str:
+    """A message of the compiler with the names that a user of Python knows."""
+    for pattern, replacement in _SPELLINGS:
+        message = re.sub(pattern, replacement, message)
+
+    def spelling(match: re.Match) -> str:
+        name = match[1]
+        if name in ("print", "Array"):
+            return name
+        if name == "kernel":
+            return "tw.kernel"
+        return f"twl.{name}" if name in _LANGUAGE_NAMES else f"torch.{name}"
+
+    return re.sub(r"\btw::(\w+)", spelling, message)

@@ -1,0 +1,197 @@
+"""The source text of functions, as syntax trees with the file's own lines and columns."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import functools
+import inspect
+import linecache
+import types
+
+from .errors import Error
+
+
+class FunctionSource:
+    """A function with its syntax tree.
+
+    Attributes:
+        name, filename, lineno: for people.
+        node: an ast.FunctionDef or ast.Lambda.
+        function: the function itself.
+    """
+
+    def __init__(self, function: types.FunctionType, node: ast.FunctionDef | ast.Lambda):
+        self.function = function
+        self.node = node
+        self.name = function.__name__
+        self.filename = function.__code__.co_filename
+        self.lineno = node.lineno
+
+    @property
+    def body(self) -> list[ast.stmt]:
+        if isinstance(self.node, ast.Lambda):
+            result = ast.Return(self.node.body)
+            ast.copy_location(result, self.node.body)
+            return [result]
+        return self.node.body
+
+    def lookup(self, name: str):
+        """The value of a name that is not local: of the closure, the module, or Python itself. Raises KeyError."""
+        code = self.function.__code__
+        if name in code.co_freevars:
+            cell = self.function.__closure__[code.co_freevars.index(name)]
+            try:
+                return cell.cell_contents
+            except ValueError:
+                raise KeyError(name) from None
+        module = self.function.__globals__
+        if name in module:
+            return module[name]
+        return getattr(builtins, name) if hasattr(builtins, name) else _raise(KeyError(name))
+
+
+def _raise(error):
+    raise error
+
+
+@functools.lru_cache(maxsize=64)
+def _parse(filename: str, text: str) -> ast.Module:
+    return ast.parse(text, filename)
+
+
+def _nodes_at(tree: ast.Module, function: types.FunctionType):
+    """The nodes that may be the function's: by kind, name and first line, decorators included."""
+    line = function.__code__.co_firstlineno
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Lambda):
+            if function.__name__ == "<lambda>" and node.lineno <= line <= node.end_lineno:
+                yield node
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            first = min([node.lineno] + [decorator.lineno for decorator in node.decorator_list])
+            if node.name == function.__code__.co_name and first == line:
+                yield node
+
+
+def _same_lambda(node: ast.Lambda, code: types.CodeType) -> bool:
+    """Tells apart the lambdas of one line."""
+    if hasattr(code, "co_positions"):  # Python 3.11
+        positions = [p for p in code.co_positions() if p[0] is not None and p[2] is not None]
+        inside = [p for p in positions if p[1] is not None
+                  and (p[0], p[2]) >= (node.body.lineno, node.body.col_offset)
+                  and (p[1], p[3]) <= (node.body.end_lineno, node.body.end_col_offset)]
+        whole = [p for p in inside if (p[0], p[2]) == (node.body.lineno, node.body.col_offset)
+                 or (p[1], p[3]) == (node.body.end_lineno, node.body.end_col_offset)]
+        return bool(whole)
+    names = tuple(argument.arg for argument in node.args.posonlyargs + node.args.args + node.args.kwonlyargs)
+    if names != code.co_varnames[:len(names)]:
+        return False
+    expression = ast.Expression(node)
+    compiled = compile(expression, "", "eval")
+    inner = next(c for c in compiled.co_consts if isinstance(c, types.CodeType))
+    return inner.co_code == code.co_code and inner.co_names == code.co_names
+
+
+@functools.lru_cache(maxsize=1024)
+def _node_of(function: types.FunctionType):
+    filename = function.__code__.co_filename
+    linecache.checkcache(filename)
+    text = "".join(linecache.getlines(filename, function.__globals__))
+    if not text:
+        return None
+    try:
+        tree = _parse(filename, text)
+    except SyntaxError:
+        return None
+    nodes = list(_nodes_at(tree, function))
+    if len(nodes) > 1 and function.__name__ == "<lambda>":
+        nodes = [node for node in nodes if _same_lambda(node, function.__code__)]
+    return nodes[0] if nodes else None
+
+
+def source_of(function: types.FunctionType, what: str) -> FunctionSource:
+    """Finds the source. `what` is for the message: "kernel" or "function"."""
+    node = _node_of(function)
+    if node is None:
+        code = function.__code__
+        raise Error(f"{what} {function.__name__} has no source that could be read ({code.co_filename}, line "
+                    f"{code.co_firstlineno}): it was made by exec or eval, typed at a prompt, or its file is gone; "
+                    f"write it in a file or in a notebook's cell")
+    if isinstance(node, ast.AsyncFunctionDef):
+        raise Error(f"{what} {function.__name__} is async; write it as a plain function",
+                    function.__code__.co_filename, node.lineno)
+    if inspect.isgeneratorfunction(function):
+        raise Error(f"{what} {function.__name__} is a generator; return what it yields as a tuple or a list",
+                    function.__code__.co_filename, node.lineno)
+    return FunctionSource(function, node)
+
+
+def assigned_names(statements: list[ast.stmt]) -> set[str]:
+    """Names that the statements bind, other than in functions, classes and comprehensions of their own."""
+    names: set[str] = set()
+
+    class Visitor(ast.NodeVisitor):
+        def visit_Name(self, node):
+            if isinstance(node.ctx, (ast.Store, ast.Del)):
+                names.add(node.id)
+
+        def visit_FunctionDef(self, node):
+            names.add(node.name)
+
+        def visit_Lambda(self, node):
+            pass
+
+        def visit_ListComp(self, node):
+            for part in ast.walk(node):
+                if isinstance(part, ast.NamedExpr):
+                    names.add(part.target.id)
+
+        visit_SetComp = visit_DictComp = visit_GeneratorExp = visit_ListComp
+
+    for statement in statements:
+        Visitor().visit(statement)
+    return names
+
+
+def read_names(nodes) -> set[str]:
+    """Names that are read anywhere in the nodes, also in functions within them."""
+    names = set()
+    for root in nodes:
+        for node in ast.walk(root):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+                names.add(node.id)
+            elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+                names.add(node.target.id)
+    return names
+
+
+def read_before_assigned(statements: list[ast.stmt]) -> set[str]:
+    """Names that the statements may read before they assign to them: what an iteration may see of the one before."""
+    exposed: set[str] = set()
+
+    def walk(body: list[ast.stmt], assigned: set[str]) -> set[str]:
+        """Returns the names that are surely assigned after the body."""
+        for statement in body:
+            if isinstance(statement, ast.If):
+                exposed.update(read_names([statement.test]) - assigned)
+                yes = walk(statement.body, set(assigned))
+                no = walk(statement.orelse, set(assigned))
+                assigned = yes & no
+            elif isinstance(statement, (ast.For, ast.While)):
+                head = statement.iter if isinstance(statement, ast.For) else statement.test
+                exposed.update(read_names([head]) - assigned)
+                inside = set(assigned)
+                if isinstance(statement, ast.For):
+                    inside |= assigned_names([ast.Assign([statement.target], ast.Constant(None))])
+                walk(statement.body, inside)
+                walk(statement.orelse, set(assigned))
+            elif isinstance(statement, (ast.FunctionDef, ast.Lambda)):
+                exposed.update(read_names([statement]) - assigned)
+                assigned = assigned | {statement.name}
+            else:
+                exposed.update(read_names([statement]) - assigned)
+                assigned = assigned | assigned_names([statement])
+        return assigned
+
+    walk(statements, set())
+    return exposed

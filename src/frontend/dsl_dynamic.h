@@ -1,0 +1,43 @@
+// What the C++ DSL says by the number and types of its arguments, for frontends that know these at run time: operations
+// by name, and lists of subscripts. Names, meanings and errors are those of the DSL's functions.
+#pragma once
+
+#include "tilewright/memory.h"
+#include "tilewright/value.h"
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace tilewright::detail {
+
+/// Whether this thread is recording a kernel.
+bool is_recording();
+
+/// A pointwise operation of operations.inc, by its name there. Throws Error where there is none of that name, or where
+/// it does not take so many operands and numbers; `operands` has all of both.
+Value pointwise(std::string_view name, std::span<const Operand> operands, const SourceLocation& location);
+
+/// x[subscripts], with options; atomic: by the name of memory.h's function, with its value, or for atomic_cas what is
+/// expected and the value.
+Value load(const Tensor& x, std::span<const TensorIndex> subscripts, const AccessOptions& options,
+           const SourceLocation& location);
+void store(const Tensor& x, std::span<const TensorIndex> subscripts, const Operand& value, const AccessOptions& options,
+           const SourceLocation& location);
+Value atomic(std::string_view name, const Tensor& x, std::span<const TensorIndex> subscripts,
+             std::span<const Operand> values, const char* sem, const SourceLocation& location);
+
+/// x[subscripts] of a device value.
+Value subscript(const Value& x, std::span<const TensorIndex> subscripts, const SourceLocation& location);
+
+/// x.max(), x.max(dim, keepdim) and those of min, of any operand: the second of the pair where there is a dim.
+Value extremum(bool largest, const Operand& x, const SourceLocation& location);
+std::pair<Value, Value> extremum(bool largest, const Operand& x, int dim, bool keepdim, const SourceLocation& location);
+
+/// A value of its own, with what the variable now holds.
+Value copy(const Value& variable, const SourceLocation& location);
+
+/// `variable` = `value`. A number becomes a scalar of bool, int64 or float32.
+void assign(Value& variable, const Operand& value, const SourceLocation& location);
+
+} // namespace tilewright::detail

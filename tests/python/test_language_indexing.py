@@ -1,0 +1,143 @@
+"""Subscripts, loads, stores, atomics."""
+
+import torch
+
+import tilewright.language as twl
+
+
+def test_none_ellipsis_slices_and_whole_dimensions(agree):
+    def indexed(x, w):
+        b, m, n = x.size()
+        out = torch.empty_like(x)
+        row = x.new_empty([b, m])
+        half = x.new_empty([b, m, n // 2])
+        for tile_b, tile_m in twl.tile([b, m]):
+            out[tile_b, tile_m, :] = x[tile_b, tile_m, :] * w[None, None, :] + x[..., :][tile_b, tile_m] if False else (
+                x[tile_b, tile_m, :] * w[None, None, :])
+            row[tile_b, tile_m] = x[tile_b, tile_m, 0] + x[tile_b, tile_m, -1]
+            half[tile_b, tile_m, :] = x[tile_b, tile_m, 1::2] + x[tile_b, tile_m, : n // 2]
+        return out, row, half
+
+    def expected(x, w):
+        return x * w, x[..., 0] + x[..., -1], x[..., 1::2] + x[..., : x.size(2) // 2]
+
+    agree(indexed, (torch.randn(3, 5, 8), torch.randn(8)), expected)
+
+
+def test_all_tiles_of_a_loop_as_one_subscript(agree):
+    def copied(x):
+        out = torch.empty_like(x)
+        for tiles in twl.tile(x.size()):
+            out[tiles] = x[tiles] + 1
+        return out
+
+    agree(copied, (torch.randn(5, 6, 7),), lambda x: x + 1)
+
+
+def test_values_take_new_dimensions(agree):
+    def outer(x, y):
+        out = x.new_empty([x.size(0), y.size(0)])
+        for tile_m, tile_n in twl.tile([x.size(0), y.size(0)]):
+            out[tile_m, tile_n] = x[tile_m][:, None] * y[tile_n][None, :] + x[tile_m].unsqueeze(-1)
+        return out
+
+    agree(outer, (torch.randn(6), torch.randn(9)), lambda x, y: x[:, None] * y + x[:, None])
+
+
+def test_gather_and_scatter(agree):
+    def embedding(ids, table):
+        out = table.new_empty([ids.size(0), table.size(1)])
+        for tile in twl.tile(ids.size(0)):
+            out[tile, :] = table[ids[tile], :]
+        return out
+
+    agree(embedding, (torch.randint(0, 11, (20,)), torch.randn(11, 6)), lambda i, t: t[i])
+
+    def scattered(order, x):
+        out = torch.zeros_like(x)
+        for tile in twl.tile(x.size(0)):
+            out[order[tile]] = x[tile]
+        return out
+
+    order = torch.randperm(25)
+    agree(scattered, (order, torch.randn(25)), lambda o, x: torch.zeros_like(x).index_put_((o,), x))
+
+
+def test_index_tensors_of_rank_2_go_element_by_element(agree):
+    def picked(x, picks):
+        out = x.new_empty([x.size(0)])
+        for tile in twl.tile(x.size(0)):
+            out[tile] = x[tile.index[:, None], picks[tile, None]].squeeze(1)
+        return out
+
+    agree(picked, (torch.randn(9, 7), torch.randint(0, 7, (9,))), lambda x, p: x.gather(1, p[:, None])[:, 0])
+
+
+def test_shifted_tiles_and_masks(agree):
+    def neighbours(x):
+        n = x.size(0)
+        out = torch.empty_like(x)
+        for tile in twl.tile(n):
+            left = twl.load(x, [tile - 1], extra_mask=tile.index > 0)
+            right = twl.load(x, [tile + 1], extra_mask=tile.index < n - 1, eviction_policy="last")
+            twl.store(out, [tile], left + right, extra_mask=x[tile] > 0)
+            twl.store(out, [tile], x[tile], extra_mask=x[tile] <= 0)
+        return out
+
+    def expected(x):
+        zero = torch.zeros(1)
+        return torch.where(x > 0, torch.cat([zero, x[:-1]]) + torch.cat([x[1:], zero]), x)
+
+    agree(neighbours, (torch.randn(30),), expected)
+
+
+def test_a_slice_from_a_scalar(agree):
+    def windows(x, starts):
+        out = x.new_empty([starts.size(0), 4])
+        for i in twl.grid(starts.size(0)):
+            b = starts[i]
+            out[i, :] = x[b : b + 4]
+        return out
+
+    starts = torch.tensor([3, 0, 9])
+    agree(windows, (torch.randn(13), starts), lambda x, s: torch.stack([x[b : b + 4] for b in s.tolist()]))
+
+
+def test_augmented_stores(agree):
+    def accumulated(x, out):
+        for tile in twl.tile(x.size(0)):
+            out[tile] += x[tile] * 2
+            out[tile] *= 3
+
+    agree(accumulated, (torch.randn(17), torch.randn(17)), lambda x, o: [(o + x * 2) * 3], written=[1])
+
+
+def test_atomics(agree):
+    def histogram(keys, counts, largest):
+        for tile in twl.tile(keys.size(0)):
+            twl.atomic_add(counts, [keys[tile]], 1)
+            twl.atomic_max(largest, [keys[tile]], tile.index.to(torch.int64))
+
+    keys = torch.randint(0, 5, (60,))
+    largest = torch.tensor([max([i for i, k in enumerate(keys.tolist()) if k == key], default=0) for key in range(5)])
+    agree(histogram, (keys, torch.zeros(5, dtype=torch.int64), torch.zeros(5, dtype=torch.int64)),
+          [torch.bincount(keys, minlength=5), largest], written=[1, 2])
+
+
+def test_scalars_in_memory(agree):
+    def scaled(x, scale, total):
+        for tile in twl.tile(x.size(0)):
+            twl.atomic_add(total, [0], (x[tile] * scale).sum())
+
+    agree(scaled, (torch.ones(50), torch.tensor(2.0), torch.zeros(1)), [torch.tensor([100.0])], written=[2])
+
+
+def test_a_dimension_of_size_1_broadcasts(agree):
+    def broadcast(x, bias):
+        out = torch.empty_like(x)
+        for tile_m, tile_n in twl.tile(x.size()):
+            out[tile_m, tile_n] = x[tile_m, tile_n] + bias[tile_m, tile_n]
+        return out
+
+    agree(broadcast, (torch.randn(6, 7), torch.randn(1, 7)), lambda x, b: x + b)
+    agree(broadcast, (torch.randn(6, 7), torch.randn(6, 1)), lambda x, b: x + b)
