@@ -1,0 +1,7 @@
+"""python -m tilewright"""
+
+import sys
+
+from .command_line import main
+
+sys.exit(main())
