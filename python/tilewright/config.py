@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 
@@ -32,7 +31,8 @@ class Config(Mapping):
 
     @classmethod
     def from_json(cls, text: str) -> Config:
-        return cls(json.loads(text))
+        """Raises Error on what is no config."""
+        return cls.from_core(_core.Config.from_json(text))
 
     def save(self, path: str | os.PathLike) -> None:
         """As JSON."""

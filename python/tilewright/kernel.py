@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import json
 import sys
 import threading
 import time
@@ -19,10 +20,11 @@ from .language import constexpr
 from .programs import Program, RecordedProgram, SplitProgram
 from .settings import Settings, make_settings
 from .source import source_of
+from .torch_integration import Effects, Traceable
 from .values import NeedsValue
 
 
-class Kernel:
+class Kernel(Traceable):
     """A kernel: called like the function it was made from, with tensors, numbers, and what else the function takes.
 
     The first call for each kind of arguments (dtypes, sizes, strides, constants) compiles; later ones run. Safe to call from
@@ -47,7 +49,12 @@ class Kernel:
                 raise TypeError(f"kernel {self.name} takes **{parameter.name}; name its parameters")
         self._lock = threading.RLock()
         self._program: Program | None = None
+        self._call: Callable = self._run
         self._chosen: dict[Hashable, Config] = {}
+        self._operators: dict[Hashable, Any] = {}
+        self.host_functions: dict[Hashable, Callable] = {}  # the parts of the host part, as Python functions
+        self.parameter_names = list(self.signature.parameters)
+        self._defaults = {p.name: p.default for p in self.signature.parameters.values() if p.default is not p.empty}
         if settings.static_shapes is False and not hasattr(_core, "has_dynamic_shapes"):
             raise Error(f"kernel {self.name}: static_shapes=False is not there yet; leave it out, and each set of sizes is compiled "
                         f"on its own")
@@ -55,6 +62,15 @@ class Kernel:
     @functools.cached_property
     def source(self):
         return source_of(self.fn, "kernel")
+
+    @functools.cached_property
+    def effects(self) -> Effects:
+        return Effects(self.source, self.parameter_names)
+
+    @property
+    @torch._dynamo.assume_constant_result
+    def result_shape(self):
+        return self.effects.shape, tuple(self.effects.results)
 
     @property
     def only_config(self) -> Config | None:
@@ -65,19 +81,33 @@ class Kernel:
     #
 
     def __call__(self, *args, **kwargs):
+        if torch.compiler.is_dynamo_compiling():
+            values = list(args)
+            for name in self.parameter_names[len(args):]:
+                values.append(kwargs[name] if name in kwargs else self._defaults[name])
+            return self.traced(values)
+        try:
+            return self._call(*args, **kwargs)
+        except (NeedsValue, NotRecordable):  # of the reading of a specialisation
+            pass
+        except Error as error:
+            raise error.with_traceback(None) from None
         try:
             return self._run(*args, **kwargs)
         except Error as error:
             raise error.with_traceback(None) from None
 
     def _run(self, *args, **kwargs):
+        """A call of any kind. What later calls can do at once is kept in _call."""
         if self.settings.is_interpreted:
             from .interpreter import interpret
 
             return interpret(self, args, kwargs)
         if len(self.configs) > 1:
             return self._with_best(args, kwargs)
-        return self._attempt(lambda program: program.call(*args, **kwargs))
+        result = self._attempt(lambda program: program.call(*args, **kwargs))
+        self._call = self._program.call
+        return result
 
     def _attempt(self, work: Callable[[Program], Any]):
         """Does work with the kernel's program, which is made anew where the reading finds that it must be."""
@@ -129,6 +159,7 @@ class Kernel:
             if self._program is not None:
                 self._program.core.reset()
             self._program = None
+            self._call = self._run
             self._chosen.clear()
 
     def with_config(self, config) -> Kernel:
@@ -326,9 +357,8 @@ class ConfigSpec:
         return self._bound._core.spec
 
     def to_dict(self) -> dict:
-        import json
-
-        return json.loads(self._bound._core.spec)
+        """What is known of each option, by its name."""
+        return {option["name"]: option for option in json.loads(self._bound._core.spec)["options"]}
 
     def __repr__(self):
         return f"<the options of {self._bound._core.description}: {', '.join(self.to_dict())}>"

@@ -103,7 +103,9 @@ class LanguageCalls:
             extent, least = min_or_max, None
         else:
             extent, least = max_or_none, self.static_int(min_or_max, "the least block size")
-        extent = self.static_int(extent, "the extent of twl.register_block_size")
+        return self.register_block(self.static_int(extent, "the extent of twl.register_block_size"), least)
+
+    def register_block(self, extent: int, least: int | None) -> BlockSize:
         symbol = extent.symbol if isinstance(extent, Size) else extent
         if least is None or least <= 1:
             return BlockSize(_core.register_block_size(symbol, location=self.location))

@@ -14,10 +14,12 @@ from .arguments import Structure, flatten, key_of
 from .dtypes import torch_dtype
 from .errors import KernelError, NotRecordable
 from .expressions import UserException
+from .host_machine import HostMachine, PendingBlockSize
 from .host_program import prefix_function, suffix_function
 from .loops import Cell, CellTuple, Pending, Undecided
 from .reader import Reader, device_loops
 from .source import FunctionSource, assigned_names, read_names
+from .torch_integration import is_traced, traced_call
 from .values import DeviceValue, LoopVariables, NumberArgument, Size, TensorProxy, TileProxy
 
 
@@ -95,7 +97,9 @@ class RecordedProgram(Program):
         self.constants = constants
         self.names = list(kernel.signature.parameters)
         self.core = self.make_core(kernel, self.names, prepare_always=kernel.key is not None)
-        self.call = self.core.__call__
+        self.core.autograd = kernel.differentiable
+        self.core.dispatched = kernel.dispatched
+        self.call = self.core
 
     def arguments(self, args, kwargs) -> list:
         """The values of the parameters, from those of a call. Raises TypeError as Python does."""
@@ -215,11 +219,18 @@ class SplitProgram(Program):
         return flatten(values, self.constants)
 
     def call(self, *args, **kwargs):
-        done, names = self.prefix(*args, **kwargs)
+        if any(is_traced(value) for value in args) or any(is_traced(value) for value in kwargs.values()):
+            return traced_call(self.kernel, args, kwargs)
+        done, names = self.before(args, kwargs)
         if done:
             return names
         self.core(*self.values(names))
         return self.finish(names)
+
+    def before(self, args, kwargs):
+        """What stands before the loops: (True, result), or (False, variables by name)."""
+        with HostMachine().running():
+            return self.prefix(*args, **kwargs)
 
     def finish(self, names):
         if not self.after:
@@ -231,7 +242,7 @@ class SplitProgram(Program):
         return suffix(**{name: names[name] for name in known})
 
     def bind(self, args, kwargs) -> _core.BoundKernel:
-        done, names = self.prefix(*args, **kwargs)
+        done, names = self.before(args, kwargs)
         if done:
             raise KernelError(f"kernel {self.kernel.source.name} returns before its loops for these arguments, so there is nothing "
                               f"to compile").as_error()
@@ -240,6 +251,9 @@ class SplitProgram(Program):
     def recorded(self, values) -> _core.Recorded:
         reader = Reader(self.kernel.source, may_capture=False)
         names = {name: value for name, value in zip(self.names, values) if value is not _UNBOUND}
+        blocks = sorted((value.number, name) for name, value in names.items() if isinstance(value, PendingBlockSize))
+        for _, name in blocks:
+            names[name] = reader.register_block(names[name].extent, names[name].least)
         try:
             reader.read(names, self.statements)
         except NotRecordable as reason:

@@ -1,0 +1,49 @@
+"""What functions of tilewright.language mean before the loops, where the host part runs as Python."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+
+import torch
+
+from .errors import Error
+from .language import LanguageFunction, machine
+
+
+@dataclasses.dataclass(frozen=True)
+class PendingBlockSize:
+    """A block size that register_block_size() asked for, until the loops are read."""
+
+    number: int  # of the call
+    extent: int
+    least: int
+
+
+class HostMachine:
+    def __init__(self):
+        self.registered = 0
+
+    @contextlib.contextmanager
+    def running(self):
+        outer, machine.current = machine.current, self
+        try:
+            yield
+        finally:
+            machine.current = outer
+
+    def language_call(self, function: LanguageFunction, args, kwargs):
+        arguments = function.bind(args, kwargs)
+        if function.name in ("specialize", "register_reduction_dim"):
+            return next(iter(arguments.values()))
+        if function.name == "register_block_size":
+            least, most = arguments.values()
+            self.registered += 1
+            return PendingBlockSize(self.registered, int(least if most is None else most), 1 if most is None else int(least))
+        if function.name == "static_range":
+            begin, end, step = arguments.values()
+            return range(int(begin)) if end is None else range(int(begin), int(end), int(step))
+        raise Error(f"twl.{function.name} belongs into a tile loop, as in for tile in twl.tile(n):")
+
+
+__all__ = ["HostMachine", "PendingBlockSize", "torch"]

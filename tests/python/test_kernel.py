@@ -1,0 +1,171 @@
+"""Kernels as objects: configs, settings, bound kernels, tuning, specialisations."""
+
+import copy
+import pickle
+
+import pytest
+import torch
+
+import tilewright as tw
+import tilewright.language as twl
+
+
+def add(x, y):
+    out = torch.empty_like(x)
+    for tile in twl.tile(x.size(0)):
+        out[tile] = x[tile] + y[tile]
+    return out
+
+
+X, Y = torch.randn(100), torch.randn(100)
+
+
+def test_a_config_is_a_mapping_that_can_be_kept(tmp_path):
+    config = tw.Config(block_sizes=[64, 32], num_threads=2)
+    assert config["block_sizes"] == [64, 32] and config.num_threads == 2 and len(config) == 2
+    assert dict(config) == {"block_sizes": [64, 32], "num_threads": 2}
+    config.save(tmp_path / "config.json")
+    assert tw.Config.load(tmp_path / "config.json") == config
+    assert tw.Config.from_json(config.to_json()) == config == tw.Config({"num_threads": 2, "block_sizes": (64, 32)})
+    assert hash(tw.Config.from_json(config.to_json())) == hash(config)
+    assert eval(repr(config)) == config == pickle.loads(pickle.dumps(config)) == copy.deepcopy(config)
+    assert config != tw.Config(block_sizes=[64, 64])
+    with pytest.raises(AttributeError, match="does not say indexing"):
+        config.indexing
+
+
+def test_a_bound_kernel_shows_its_options_and_code():
+    bound = tw.kernel(add).bind((X, Y))
+    default = bound.config_spec.default_config()
+    assert set(default) >= {"block_sizes", "num_threads"}
+    assert "block_sizes" in bound.config_spec.to_dict()
+    assert bound.config_spec.normalize({"block_sizes": [16]})["block_sizes"] == [16]
+    for stage in tw.stages():
+        assert bound.to_code({"block_sizes": [16]}, stage=stage)
+    assert "tile.kernel" in bound.to_code(stage="tile")
+    with pytest.raises(tw.Error, match="no_such_stage"):
+        bound.to_code(stage="no_such_stage")
+    with pytest.raises(tw.Error):
+        bound.set_config({"block_sizes": [0]})
+
+
+def test_a_bound_kernel_runs_with_the_config_it_is_given():
+    bound = tw.kernel(add).bind((X, Y))
+    torch.testing.assert_close(bound(X, Y), X + Y)
+    torch.testing.assert_close(bound.compile_config({"block_sizes": [8]})(X, Y), X + Y)
+    bound.set_config(tw.Config(block_sizes=[32]))
+    assert bound.config["block_sizes"] == [32]
+    torch.testing.assert_close(bound(X, Y), X + Y)
+    assert bound.format_kernel_decorator({"block_sizes": [8]}) == "@tw.kernel(config=tw.Config(block_sizes=[8]))"
+
+
+def test_autotune_gives_a_config_that_works():
+    kernel = tw.kernel(add)
+    config = kernel.autotune((X, Y), budget_seconds=0.2)
+    assert "block_sizes" in config
+    torch.testing.assert_close(kernel.with_config(config)(X, Y), X + Y)
+    assert kernel.bind((X, Y)).autotune((X, Y), force=False) == config
+
+
+def test_the_fastest_of_several_configs(capfd):
+    kernel = tw.kernel(add, configs=[{"block_sizes": [1]}, tw.Config(block_sizes=[64])])
+    for _ in range(2):
+        torch.testing.assert_close(kernel(X, Y), X + Y)
+    assert capfd.readouterr().err.count("is the fastest of 2 configs") == 1
+    broken = tw.kernel(add, configs=[{"block_sizes": [0]}, {"block_sizes": [-1]}])
+    with pytest.raises(tw.Error, match="none of its 2 configs works"):
+        broken(X, Y)
+
+
+def test_reset_reads_the_kernel_again():
+    kernel = tw.kernel(add)
+    kernel(X, Y)
+    kernel.reset()
+    torch.testing.assert_close(kernel(X, Y), X + Y)
+
+
+def test_what_tells_specialisations_apart():
+    kernel = tw.kernel(add)
+    key = kernel.specialization_key
+    assert key((X, Y)) == key((Y, X))
+    assert key((X, Y)) != key((X[:50], Y[:50])) != key((X.double(), Y.double()))
+
+    def scaled(x, factor, name="a"):
+        pass
+
+    key = tw.kernel(scaled).specialization_key
+    assert key((X, 1.0)) == key((X, 2.0, "a")) != key((X, 1)) != key((X, 1, "b"))
+
+
+def test_a_key_of_the_user_s_own():
+    seen = []
+
+    def bucket(x):
+        seen.append(1)
+        return x.size(0) // 64
+
+    def double(x):
+        for tile in twl.tile(x.size(0)):
+            x[tile] = x[tile] * 2
+
+    kernel = tw.kernel(double, key=bucket)
+    x = torch.ones(10)
+    kernel(x)
+    kernel(x)
+    assert (x == 4).all() and seen
+
+
+def test_interpret_from_the_environment(monkeypatch, capsys):
+    monkeypatch.setenv("TILEWRIGHT_INTERPRET", "1")
+
+    @tw.kernel()
+    def printing(x):
+        for tile in twl.tile(x.size(0)):
+            print("tile", tile.begin.item(), "sum", x[tile].sum().item())
+            x[tile] += 1
+
+    x = torch.ones(3)
+    printing(x)
+    assert (x == 2).all()
+    assert capsys.readouterr().out == "tile 0 sum 3.0\n"
+
+
+def test_the_interpreter_sees_what_is_out_of_range():
+    def past(x):
+        for tile in twl.tile(2 * x.size(0)):
+            x[tile] = 1
+
+    with pytest.raises(tw.Error, match="out of range for dimension 0"):
+        tw.kernel(past, interpret=True)(torch.ones(4))
+
+
+def test_print_on_the_device(capfd):
+    @tw.kernel()
+    def printing(x, name):
+        for i in twl.grid(2):
+            print("value of", name, x[i])
+
+    printing(torch.tensor([1.5, 2.5]), "x")
+    out, err = capfd.readouterr()
+    assert "value of x" in out + err and "1.5" in out + err and "2.5" in out + err
+
+
+def test_default_settings():
+    with tw.set_default_settings(autotune_effort="full"):
+        assert tw.kernel(add).settings.autotune_effort == "full"
+        assert tw.kernel(add, autotune_effort="none").settings.autotune_effort == "none"
+    assert tw.kernel(add).settings.autotune_effort is None
+
+
+def test_numbers():
+    assert tw.cdiv(7, 2) == 4 and tw.cdiv(8, 2) == 4 and tw.cdiv(0, 5) == 0
+    assert [tw.next_power_of_2(n) for n in (0, 1, 2, 3, 5, 64, 65)] == [1, 1, 2, 4, 8, 64, 128]
+
+
+def test_kernels_keep_the_function_s_name_and_documentation():
+    @tw.kernel()
+    def documented(x: torch.Tensor) -> None:
+        """What it does."""
+
+    assert documented.__name__ == "documented" and documented.__doc__ == "What it does."
+    assert repr(documented) == "<tilewright kernel documented>"
