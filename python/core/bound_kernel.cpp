@@ -86,6 +86,9 @@ static std::unique_ptr<BoundKernel> bind(const Kernel& kernel, nb::handle args, 
   if (found == Found::dispatched)
     fail(calling_line(), "kernel {} is bound to a tensor that has no memory", kernel.definition().name);
   if (found == Found::needs_grad) arguments.refuse_grad();
+  if (arguments.device().kind != DeviceIndex::kCpu)
+    fail(calling_line(), "kernel {} is bound to tensors on a GPU, where kernels do not run yet; pass them with .cpu()",
+         kernel.definition().name);
   follow_torch_threads();
   return std::make_unique<BoundKernel>(kernel, arguments, std::move(objects));
 }

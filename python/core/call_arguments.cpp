@@ -65,6 +65,7 @@ std::string CallArguments::name_of(size_t index) const { return definition_.argu
 Found CallArguments::look_at(PyObject* const* objects, size_t count) {
   arguments_.resize(count);
   key_.clear();
+  first_tensor_ = nullptr;
   Found found = Found::all_simple;
   for (size_t i = 0; i < count; ++i) {
     arguments_[i].object = objects[i];
@@ -93,7 +94,8 @@ Found CallArguments::look_at(PyObject* object, size_t index, CallArgument& argum
     } catch (const nb::python_error&) {
       seen = false; // what it is about is said below
     }
-    if (!seen || !argument.tensor.on_cpu || !argument.tensor.dtype) refuse_tensor(nb::handle(object), index);
+    if (!seen || !argument.tensor.dtype) refuse_tensor(nb::handle(object), index);
+    check_device(argument, index);
     return grad ? Found::needs_grad : Found::all_simple;
   }
   case Torch::Kind::other: break;
@@ -123,10 +125,30 @@ Found CallArguments::look_at(PyObject* object, size_t index, CallArgument& argum
   return Found::needs_prepare;
 }
 
+void CallArguments::check_device(const CallArgument& argument, size_t index) {
+  DeviceIndex device = argument.tensor.device;
+  if (device.kind != DeviceIndex::kCpu && device.kind != DeviceIndex::kCuda)
+    refuse_tensor(nb::handle(argument.object), index);
+  if (!first_tensor_) {
+    first_tensor_ = &argument;
+    device_ = device;
+    if (device.kind == DeviceIndex::kCuda) {
+      key_.append('c');
+      key_.append(device.index);
+    }
+  } else if (device != device_) {
+    fail(calling_line(), "{} of kernel {} is on {}, and {} on {}; all tensors of a call are on one device",
+         name_of(index), definition_.name, text_of(nb::handle(argument.object).attr("device")),
+         name_of(static_cast<size_t>(first_tensor_ - arguments_.data())),
+         text_of(nb::handle(first_tensor_->object).attr("device")));
+  }
+}
+
 void CallArguments::refuse_tensor(nb::handle tensor, size_t index) const {
   std::string who = name_of(index) + " of kernel " + definition_.name;
-  if (nb::cast<std::string>(tensor.attr("device").attr("type")) != "cpu")
-    fail(calling_line(), "{} is on {}, and kernels run on the cpu; pass it with .cpu()", who,
+  std::string kind = nb::cast<std::string>(tensor.attr("device").attr("type"));
+  if (kind != "cpu" && kind != "cuda")
+    fail(calling_line(), "{} is on {}, and kernels run on the cpu and on cuda devices", who,
          text_of(tensor.attr("device")));
   if (std::string layout = text_of(tensor.attr("layout")); layout != "torch.strided")
     fail(calling_line(), "{} is of layout {}; pass it with .to_dense()", who, layout);

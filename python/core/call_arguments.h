@@ -102,6 +102,8 @@ public:
 
   std::span<const CallArgument> list() const { return {arguments_.data(), arguments_.size()}; }
   const Key& key() const { return key_; }
+  /// Where the tensors are; the CPU where there are none.
+  DeviceIndex device() const { return device_; }
 
   /// Refuses the argument that look_at() found to need prepare().
   [[noreturn]] void refuse() const;
@@ -110,12 +112,15 @@ public:
 private:
   Found look_at(PyObject* object, size_t index, CallArgument& argument);
   std::string name_of(size_t index) const;
+  void check_device(const CallArgument& argument, size_t index);
   [[noreturn]] void refuse_tensor(nb::handle tensor, size_t index) const;
 
   const KernelDefinition& definition_;
   const std::vector<bool>& constants_;
   FewOf<CallArgument> arguments_;
   Key key_;
+  DeviceIndex device_;
+  const CallArgument* first_tensor_ = nullptr;
   size_t refused_ = 0; // the argument that was not simple
   PyObject* refused_object_ = nullptr;
 };

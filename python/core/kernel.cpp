@@ -99,6 +99,10 @@ nb::object Kernel::call(PyObject* args, PyObject* kwargs) {
     if (autograd.is_none()) arguments.refuse_grad();
     return autograd(nb::handle(args), keywords);
   }
+  if (arguments.device().kind != DeviceIndex::kCpu)
+    fail(calling_line(),
+         "kernel {} is called with tensors on a GPU, where kernels do not run yet; pass them with .cpu()",
+         definition().name);
   follow_torch_threads();
   std::shared_ptr<Specialised> entry = find(arguments);
   if (!entry->compiled) compile(*entry, arguments);
@@ -150,6 +154,7 @@ Recorded Kernel::record(const CompilerArguments& arguments, std::span<const Call
 static void plan_allocations(Specialised& entry) {
   const Specialisation& specialisation = entry.compiled->specialisation;
   const Torch& torch = Torch::get();
+  entry.device = torch.cpu();
   for (const HostPlan::Allocation& planned : specialisation.host.allocations) {
     nb::list sizes;
     for (int64_t size : planned.sizes) sizes.append(size);
@@ -239,7 +244,7 @@ nb::object Kernel::launch_and_finish(Specialised& entry, const CallArguments& ar
       pointers[next++] = scratch.back().data();
       continue;
     }
-    made[i] = torch.empty(allocation.sizes.ptr(), allocation.dtype.ptr());
+    made[i] = torch.empty(allocation.sizes.ptr(), allocation.dtype.ptr(), entry.device.ptr());
     TensorView view;
     torch.view(made[i].ptr(), view);
     if (planned.fill) array_of(view, {}, specialisation.location).fill(*planned.fill);

@@ -31,6 +31,7 @@ struct Recorded {
 struct Specialised {
   std::mutex making;
   std::shared_ptr<const CompiledCall> compiled; // null until it is
+  nb::object device;                            // where it allocates
   Recorded::Finish finish = Recorded::Finish::none;
   nb::object function;
 

@@ -52,7 +52,13 @@ Torch::Torch() {
   for (int i = 0; i < kDTypeCount; ++i)
     dtypes_[i] = keep(torch.attr(nb::cast<std::string>(nb::cast(name(static_cast<DType>(i)))).c_str()));
   empty_keywords_ = keep(nb::make_tuple("dtype", "device"));
+  device_ = keep(torch.attr("device"));
   cpu_ = keep(torch.attr("device")("cpu"));
+  nb::object c = torch.attr("_C");
+  if (nb::hasattr(c, "_cuda_getDevice") && nb::hasattr(c, "_cuda_getCurrentRawStream")) {
+    cuda_device_ = keep(c.attr("_cuda_getDevice"));
+    cuda_stream_ = keep(c.attr("_cuda_getCurrentRawStream"));
+  }
   api_ = find_api(nb::handle(reinterpret_cast<PyObject*>(tensor_type_)));
 }
 
@@ -119,7 +125,7 @@ void Torch::view(PyObject* tensor, TensorView& view) const {
   view.data = static_cast<char*>(given.data) + given.byte_offset;
   view.rank = given.ndim;
   view.dtype = dtype_of(given.dtype);
-  view.on_cpu = given.device.device_type == kDLCPU;
+  view.device = {given.device.device_type, given.device.device_id};
   int64_t contiguous = 1;
   for (int i = given.ndim - 1; i >= 0; --i) {
     view.sizes[i] = given.shape[i];
@@ -134,7 +140,10 @@ void Torch::view_by_attributes(PyObject* tensor, TensorView& view) const {
   view.dtype = std::nullopt;
   for (int i = 0; i < kDTypeCount; ++i)
     if (dtypes_[i] == dtype.ptr()) view.dtype = static_cast<DType>(i);
-  view.on_cpu = nb::cast<std::string>(object.attr("device").attr("type")) == "cpu";
+  nb::object device = object.attr("device"), index = device.attr("index");
+  std::string kind = nb::cast<std::string>(device.attr("type"));
+  view.device.kind = kind == "cpu" ? DeviceIndex::kCpu : kind == "cuda" ? DeviceIndex::kCuda : 0;
+  view.device.index = index.is_none() ? 0 : nb::cast<int32_t>(index);
   nb::object sizes = object.attr("shape"), strides = object.attr("stride")();
   check_rank(static_cast<int64_t>(nb::len(sizes)));
   view.rank = static_cast<int>(nb::len(sizes));
@@ -142,7 +151,7 @@ void Torch::view_by_attributes(PyObject* tensor, TensorView& view) const {
     view.sizes[i] = nb::cast<int64_t>(sizes[i]);
     view.strides[i] = nb::cast<int64_t>(strides[i]);
   }
-  view.data = view.on_cpu ? reinterpret_cast<void*>(nb::cast<uintptr_t>(object.attr("data_ptr")())) : nullptr;
+  view.data = reinterpret_cast<void*>(nb::cast<uintptr_t>(object.attr("data_ptr")()));
 }
 
 static bool is_true(PyObject* given) {
@@ -167,8 +176,28 @@ int Torch::num_threads() const {
 
 nb::object Torch::dtype(DType dtype) const { return nb::borrow(dtypes_[static_cast<int>(dtype)]); }
 
-nb::object Torch::empty(PyObject* sizes, PyObject* dtype) const {
-  PyObject* arguments[] = {nullptr, sizes, dtype, cpu_};
+nb::object Torch::device(DeviceIndex device) const {
+  if (device.kind == DeviceIndex::kCpu) return cpu();
+  return nb::borrow(device_)("cuda", device.index);
+}
+
+static int64_t number(PyObject* given) {
+  nb::object owned = nb::steal(given);
+  if (!owned.is_valid()) throw nb::python_error();
+  int64_t value = PyLong_AsLongLong(owned.ptr());
+  if (value == -1 && PyErr_Occurred()) throw nb::python_error();
+  return value;
+}
+
+int Torch::current_cuda_device() const { return static_cast<int>(number(PyObject_CallNoArgs(cuda_device_))); }
+
+void* Torch::current_cuda_stream(int device) const {
+  nb::object index = nb::int_(device);
+  return reinterpret_cast<void*>(number(PyObject_CallOneArg(cuda_stream_, index.ptr())));
+}
+
+nb::object Torch::empty(PyObject* sizes, PyObject* dtype, PyObject* device) const {
+  PyObject* arguments[] = {nullptr, sizes, dtype, device};
   nb::object made =
       nb::steal(PyObject_Vectorcall(empty_, arguments + 1, 1 | PY_VECTORCALL_ARGUMENTS_OFFSET, empty_keywords_));
   if (!made.is_valid()) throw nb::python_error();

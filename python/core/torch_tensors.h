@@ -21,12 +21,19 @@ namespace tilewright::python {
 
 namespace nb = nanobind;
 
+/// A device as DLPack numbers them.
+struct DeviceIndex {
+  static constexpr int32_t kCpu = 1, kCuda = 2;
+  int32_t kind = kCpu, index = 0;
+  friend bool operator==(const DeviceIndex&, const DeviceIndex&) = default;
+};
+
 /// Where a tensor's elements are; valid as long as the tensor is not changed.
 struct TensorView {
   void* data;
   int rank;
   std::optional<DType> dtype; // none: one that kernels do not take
-  bool on_cpu;
+  DeviceIndex device;
   int64_t sizes[kMaxRank];
   int64_t strides[kMaxRank];
 };
@@ -54,16 +61,24 @@ public:
   bool is_device(PyObject* object) const { return Py_TYPE(object) == device_type_; }
 
   nb::object dtype(DType dtype) const;
-  /// torch.empty(sizes, dtype=dtype, device="cpu").
-  nb::object empty(PyObject* sizes, PyObject* dtype) const;
+  /// torch.empty(sizes, dtype=dtype, device=device).
+  nb::object empty(PyObject* sizes, PyObject* dtype, PyObject* device) const;
+  nb::object cpu() const { return nb::borrow(cpu_); }
+  nb::object device(DeviceIndex device) const;
+
+  /// The device that torch's calls go to, and the stream of theirs. Only where there is CUDA.
+  int current_cuda_device() const;
+  void* current_cuda_stream(int device) const;
 
 private:
   Torch();
 
   PyTypeObject *tensor_type_, *parameter_type_, *dtype_type_, *device_type_;
-  PyObject *empty_, *is_grad_enabled_, *get_num_threads_, *requires_grad_name_, *dispatch_name_, *default_dispatch_;
+  PyObject *empty_, *device_, *is_grad_enabled_, *get_num_threads_, *requires_grad_name_, *dispatch_name_,
+      *default_dispatch_;
   PyObject* dtypes_[kDTypeCount];
   PyObject *empty_keywords_, *cpu_;
+  PyObject *cuda_device_ = nullptr, *cuda_stream_ = nullptr; // null where torch has no CUDA
   const struct ExchangeApi* api_ = nullptr;
 
   void view_by_attributes(PyObject* tensor, TensorView& view) const;
