@@ -14,7 +14,7 @@
     print(add(torch.ones(1000), torch.ones(1000)))
 """
 
-from . import _core, language
+from . import _core, exc, language
 from .config import Config
 from .errors import Error
 from .kernel import BoundKernel, ConfigSpec, Kernel, jit, kernel
@@ -26,6 +26,6 @@ settings = Settings
 __version__ = _core.__version__
 
 __all__ = [
-    "BoundKernel", "Config", "ConfigSpec", "Error", "Kernel", "Settings", "cdiv", "jit", "kernel", "language", "next_power_of_2",
+    "BoundKernel", "Config", "ConfigSpec", "Error", "Kernel", "Settings", "cdiv", "exc", "jit", "kernel", "language", "next_power_of_2",
     "num_threads", "set_default_settings", "set_num_threads", "settings", "stages",
 ]

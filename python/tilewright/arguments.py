@@ -24,6 +24,27 @@ class _Leaf:
         return f"{self.index}"
 
 
+class BoundFunction:
+    """A function whose closure has tensors, which are arguments of the kernel."""
+
+    def __init__(self, function: types.FunctionType, closure: dict):
+        self.function = function
+        self.closure = closure
+
+
+class _ClosureOf:
+    """Of a structure: a function, whose closure's contents are its parts. Equal texts mean equal functions."""
+
+    def __init__(self, function: types.FunctionType):
+        self.function = function
+        with _lock:
+            self.number = _number((types.FunctionType, function.__code__, id(function.__globals__),
+                                   tuple(map(_comparable, function.__defaults__ or ()))))
+
+    def __repr__(self):
+        return f"closure {self.number}"
+
+
 class Structure:
     """How the flat arguments make up the kernel's own."""
 
@@ -43,7 +64,7 @@ class Structure:
             else:
                 kind, parts = shape
                 for part in parts:
-                    visit(part[1] if kind is dict or not issubclass(kind, (tuple, list)) else part, owner)
+                    visit(part if isinstance(kind, type) and issubclass(kind, (tuple, list)) else part[1], owner)
 
         for owner, shape in enumerate(self.shape):
             visit(shape, owner)
@@ -56,6 +77,8 @@ def _rebuilt(shape, flat):
     kind, parts = shape
     if kind is dict:
         return {key: _rebuilt(part, flat) for key, part in parts}
+    if isinstance(kind, _ClosureOf):
+        return BoundFunction(kind.function, {name: _rebuilt(part, flat) for name, part in parts})
     if kind in (tuple, list):
         return kind(_rebuilt(part, flat) for part in parts)
     if isinstance(kind, type) and issubclass(kind, tuple):  # a named tuple
@@ -77,6 +100,10 @@ def flatten(values, constants) -> list:
         nonlocal has_containers
         if isinstance(value, _PLAIN) and not (constant and isinstance(value, (int, float)) and not isinstance(value, bool)):
             flat.append(value)
+        elif isinstance(value, types.FunctionType) and _holds_tensors(value):
+            has_containers = True
+            cells = zip(value.__code__.co_freevars, map(_cell_contents, value.__closure__))
+            return (_ClosureOf(value), [(name, place(content, constant)) for name, content in cells])
         elif isinstance(value, (tuple, list)):
             has_containers = True
             return (type(value), [place(part, constant) for part in value])
@@ -95,6 +122,16 @@ def flatten(values, constants) -> list:
     if has_containers:
         flat.append(_core.Constant(Structure(shape), key_of(repr(shape))))
     return flat
+
+
+def _holds_tensors(value) -> bool:
+    if isinstance(value, types.FunctionType):
+        return any(_holds_tensors(_cell_contents(cell)) for cell in value.__closure__ or ())
+    if isinstance(value, (tuple, list)):
+        return any(map(_holds_tensors, value))
+    if isinstance(value, dict):
+        return any(map(_holds_tensors, value.values()))
+    return isinstance(value, torch.Tensor)
 
 
 def _refuse(value) -> None:

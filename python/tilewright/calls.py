@@ -16,6 +16,7 @@ import types
 import torch
 
 from . import _core
+from .arguments import BoundFunction
 from .device_functions import CREATIONS, FUNCTIONS, METHODS, in_place_cure
 from .errors import KernelError, NotRecordable
 from .expressions import Method, is_device
@@ -123,6 +124,8 @@ class Calls:
             return self.language_call(function, args, kwargs)
         if isinstance(function, LocalFunction):
             return self.call_local(function, args, kwargs)
+        if isinstance(function, BoundFunction):
+            return self.inline(function.function, args, kwargs, function.closure)
         if isinstance(function, functools.partial):
             return self.apply(function.func, [*function.args, *args], {**function.keywords, **kwargs})
         if isinstance(function, types.MethodType) and isinstance(function.__func__, types.FunctionType):
@@ -208,7 +211,7 @@ class Calls:
     # Functions that are read in place
     #
 
-    def inline(self, function: types.FunctionType, args, kwargs):
+    def inline(self, function: types.FunctionType, args, kwargs, closure=None):
         try:
             source = source_of(function, "function")
         except Exception:
@@ -222,7 +225,11 @@ class Calls:
         except TypeError as error:
             raise self.error(f"{function.__name__}: {error}") from None
         bound.apply_defaults()
-        return self.run_body(Frame(source), bound.arguments, function.__name__)
+        outer = None
+        if closure:
+            outer = Frame(source)
+            outer.names.update(closure)
+        return self.run_body(Frame(source, outer), bound.arguments, function.__name__)
 
     def local_function(self, node, name: str) -> LocalFunction:
         arguments = node.args

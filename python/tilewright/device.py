@@ -100,7 +100,9 @@ class Device:
         raise self.error("values have no view of their bits as another dtype; .to(dtype) converts them")
 
     def arange(self, bounds, step, dtype):
-        bounds = [0 if bound is None else bound for bound in bounds]
+        for bound in bounds:
+            if isinstance(bound, NumberArgument):
+                raise NeedsValue(bound.index)
         step = self.static_int(step, "the step of arange")
         if any(isinstance(bound, float) for bound in bounds):
             raise self.error("arange takes whole numbers here; scale its result for others")

@@ -99,7 +99,7 @@ class Interpreter(TorchFunctionMode):
             return acc + a.to(acc.dtype) @ b.to(acc.dtype)
         if name == "where" and len(args) == 3 and not isinstance(args[0], torch.Tensor):
             args = (torch.tensor(bool(args[0])), *args[1:])
-        if name == "gather" and args[2 if function is not torch.Tensor.gather else 2].dtype != torch.int64:
+        if name == "gather" and args[2].dtype != torch.int64:
             args = (*args[:2], args[2].long(), *args[3:])
         operation = _SPELLINGS.get(name, name)
         if operation in _NEUTRAL and len(args) == 2 and all(isinstance(arg, torch.Tensor) for arg in args):

@@ -91,7 +91,8 @@ class Loops:
 
     def stored(self, before, value, path=()):
         """What a name holds after value is assigned to it; `before` is what it held."""
-        if isinstance(value, DeviceValue) and not (isinstance(value, BlockSize) and not isinstance(before, (Cell, Pending))):
+        is_fixed = isinstance(value, (BlockSize, NumberArgument)) and not isinstance(before, (Cell, Pending))
+        if isinstance(value, DeviceValue) and not is_fixed:
             if isinstance(before, Pending):
                 before = before.cell(path)
             cell = before if isinstance(before, Cell) else Cell(self.depth)

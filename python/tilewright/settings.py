@@ -12,7 +12,7 @@ from .config import Config
 from .errors import Error
 
 _EFFORTS = ("none", "quick", "full")
-_DOT_PRECISIONS = ("ieee",)
+_DOT_PRECISIONS = ("ieee", "tf32", "tf32x3")  # the CPU's products are always ieee
 
 
 @dataclasses.dataclass
@@ -29,7 +29,7 @@ class Settings:
         force_autotune: search even if a config is known.
         backend: "cpu".
         interpret: run on PyTorch, tile by tile.
-        dot_precision: "ieee".
+        dot_precision: how exact products of float32 are at least: "ieee" (as on the CPU always), "tf32", "tf32x3".
         fast_math, index_dtype, ignore_warnings, print_output_code, print_repro: see docs/python.md.
     """
 
@@ -56,7 +56,7 @@ class Settings:
         if self.backend not in (None, "cpu"):
             raise Error(f"there is no backend {self.backend!r}; there is 'cpu'")
         if self.dot_precision not in (None, *_DOT_PRECISIONS):
-            raise Error(f"dot_precision is 'ieee' on this backend, found {self.dot_precision!r}")
+            raise Error(f"dot_precision is one of {', '.join(map(repr, _DOT_PRECISIONS))}, found {self.dot_precision!r}")
         if self.fast_math:
             raise Error("fast_math is not there yet; leave it out")
         for name in ("autotune_baseline_fn", "autotune_baseline_atol", "autotune_baseline_rtol", "autotune_config_overrides"):
