@@ -145,7 +145,17 @@ Subscripts::Subscripts(nb::handle sequence, const SourceLocation& location) {
 void bind_operands(nb::module_& module) {
   nb::class_<DeviceValue>(module, "Value")
       .def_prop_ro("dtype", [](const DeviceValue& self) { return name_of_dtype(self.value().dtype({})); })
-      .def_prop_ro("rank", [](const DeviceValue& self) { return self.value().rank({}); });
+      .def_prop_ro("rank", [](const DeviceValue& self) { return self.value().rank({}); })
+      .def_prop_ro("shape", [](const DeviceValue& self) {
+        nb::list shape;
+        for (const std::variant<Size, Value>& length : detail::shape_of(self.value(), {})) {
+          if (const Size* size = std::get_if<Size>(&length))
+            shape.append(*size);
+          else
+            shape.append(DeviceValue(std::get<Value>(length)));
+        }
+        return shape;
+      });
 
   nb::class_<Variable>(module, "Variable")
       .def(nb::init<>())

@@ -134,6 +134,9 @@ class Value:
     def dtype(self) -> DTypeName: ...
     @property
     def rank(self) -> int: ...
+    @property
+    def shape(self) -> list[Size | Value]:
+        """The length of each dimension; a Value where the config says how long it is."""
 
 @final
 class Variable:

@@ -8,7 +8,7 @@ import re
 
 from . import _core
 from .errors import KernelError
-from .expressions import Signal
+from .expressions import Signal, is_device
 from .source import assigned_names, read_before_assigned, read_names
 from .values import BlockSize, DeviceValue, LoopVariables, NeedsValue, NumberArgument, Size, TensorProxy, TileProxy
 
@@ -351,7 +351,7 @@ class Loops:
             yes, no = after[0][name], after[1][name]
             if yes is no and yes is not missing:
                 names[name] = yes
-            elif missing in (yes, no) or isinstance(yes, Pending) or isinstance(no, Pending):
+            elif yes is missing or no is missing or isinstance(yes, Pending) or isinstance(no, Pending):
                 names[name] = Undecided(f"{name} has a value in only one branch of the if in line {node.lineno}; give it one before")
             else:
                 names[name] = self.merged(name, yes, no, node)
@@ -361,12 +361,8 @@ class Loops:
             return CellTuple([self.merged(name, a, b, node) for a, b in zip(yes.parts, no.parts)], yes.kind)
         if yes is no:
             return yes
-        if not isinstance(yes, (Cell, CellTuple)) and not isinstance(no, (Cell, CellTuple)) and type(yes) is type(no):
-            try:
-                if yes == no:
-                    return yes
-            except Exception:
-                pass
+        if type(yes) is type(no) and isinstance(yes, (str, int, float, bool, tuple)) and not is_device(yes) and yes == no:
+            return yes
         return Undecided(f"{name} is {_kind(yes)} in one branch of the if in line {node.lineno}, and {_kind(no)} in the other; which "
                          f"of the two is not known while the kernel is read")
 

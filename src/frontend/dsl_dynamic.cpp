@@ -111,6 +111,19 @@ Value subscript(const Value& x, std::span<const TensorIndex> subscripts, const S
   return Value(recording.new_variable(builder.subscript(term, recording.subscripts(subscripts))));
 }
 
+std::vector<std::variant<Size, Value>> shape_of(const Value& x, const SourceLocation& location) {
+  Recording& recording = Recording::require(location, "the shape of a value");
+  Builder& builder = recording.at(location);
+  std::vector<std::variant<Size, Value>> lengths;
+  for (const Dim& dim : dims_of(recording.read(x.variable()))) {
+    if (builder.dimensions.value(dim))
+      lengths.emplace_back(recording.size(dim));
+    else
+      lengths.emplace_back(Value(recording.new_variable(builder.extent(dim))));
+  }
+  return lengths;
+}
+
 //===----------------------------------------------------------------------===//
 // Variables
 //===----------------------------------------------------------------------===//

@@ -7,6 +7,7 @@
 
 #include <span>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 namespace tilewright::detail {
@@ -33,6 +34,9 @@ Value subscript(const Value& x, std::span<const TensorIndex> subscripts, const S
 /// x.max(), x.max(dim, keepdim) and those of min, of any operand: the second of the pair where there is a dim.
 Value extremum(bool largest, const Operand& x, const SourceLocation& location);
 std::pair<Value, Value> extremum(bool largest, const Operand& x, int dim, bool keepdim, const SourceLocation& location);
+
+/// The length of each dimension of a device value: a size, or a value where the config says how long it is.
+std::vector<std::variant<Size, Value>> shape_of(const Value& x, const SourceLocation& location);
 
 /// A value of its own, with what the variable now holds.
 Value copy(const Value& variable, const SourceLocation& location);

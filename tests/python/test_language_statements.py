@@ -106,6 +106,35 @@ def test_branches_on_scalars(agree):
     agree(signs, (x, flags), expected)
 
 
+def test_names_of_a_branch_s_own_may_be_anything(agree):
+    def grouped(x, counts):
+        out = torch.zeros_like(x)
+        for i in twl.grid(counts.size(0)):
+            if counts[i] != 0:
+                for tile in twl.tile(counts[i]):
+                    size, kind = tile.block_size, "a"
+                    v = x[i, tile]
+                    rows = v.size(0)
+                    half = 2 * SCALE
+                    out[i, tile] = v.view(rows) * half + 0 * size
+            else:
+                kind = "b"  # noqa: F841
+                out[i, 0] = 7.0
+        return out
+
+    x, counts = torch.randn(4, 6), torch.tensor([3, 0, 6, 1])
+
+    def expected(x, counts):
+        out = torch.where(torch.arange(6) < counts[:, None], x * 5, 0.0)
+        out[1, 0] = 7
+        return out
+
+    agree(grouped, (x, counts), expected)
+
+
+SCALE = 2.5
+
+
 def test_conditional_expressions_and_boolean_operators(agree):
     def picked(x, y):
         out = torch.empty_like(x)
