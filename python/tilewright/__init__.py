@@ -15,12 +15,12 @@
 """
 
 from . import _core, exc, language
+from ._core import num_threads, set_num_threads, stages
 from .config import Config
 from .errors import Error
 from .kernel import BoundKernel, ConfigSpec, Kernel, jit, kernel
 from .numbers import cdiv, next_power_of_2
 from .settings import Settings, set_default_settings
-from ._core import num_threads, set_num_threads, stages
 
 settings = Settings
 __version__ = _core.__version__

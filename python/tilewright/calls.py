@@ -5,26 +5,22 @@ from __future__ import annotations
 import ast
 import builtins
 import contextlib
-import dataclasses
 import functools
 import inspect
-import math
 import operator
-import sys
 import types
 
 import torch
 
-from . import _core
 from .arguments import BoundFunction
 from .device_functions import CREATIONS, FUNCTIONS, METHODS, in_place_cure
 from .errors import KernelError, NotRecordable
 from .expressions import Method, is_device
 from .host_values import HOST_FUNCTIONS, is_pure
 from .language import LanguageFunction
-from .loops import LoopSpec, Return
+from .loops import Return
 from .source import FunctionSource, source_of
-from .values import BlockSize, DeviceValue, LoopVariables, NeedsValue, NumberArgument, TensorProxy, TileProxy
+from .values import BlockSize, DeviceValue, NeedsValue, NumberArgument, TensorProxy, TileProxy
 
 _MOST_CALLS = 64  # within one another
 
@@ -405,5 +401,3 @@ for _operator, _name in ((operator.add, "Add"), (operator.sub, "Sub"), (operator
                          (operator.gt, "Gt"), (operator.ge, "GtE"), (operator.eq, "Eq"), (operator.ne, "NotEq"),
                          (operator.pow, "Pow")):
     PYTHON_FUNCTIONS[_operator] = (lambda name: lambda reader, a, b: reader.binary(name, a, b))(_name)
-
-__all__ = ["Calls", "Frame", "LocalFunction", "LoopSpec", "LoopVariables", "dataclasses", "math", "sys", "_core"]

@@ -7,7 +7,7 @@ import torch
 from . import _core
 from .dtypes import core_dtype, torch_dtype
 from .errors import KernelError
-from .values import BlockSize, DeviceValue, LoopVariables, NumberArgument, NeedsValue, Size, TensorProxy, TileProxy, size_of
+from .values import BlockSize, DeviceValue, LoopVariables, NeedsValue, NumberArgument, Size, TensorProxy, TileProxy, size_of
 
 
 class Device:

@@ -9,10 +9,9 @@ import operator
 import torch
 
 from . import _core
-from .device_functions import CREATIONS, FUNCTIONS, METHODS, OPERATORS, in_place_cure
+from .device_functions import METHODS, OPERATORS, in_place_cure
 from .errors import KernelError, NotRecordable, in_python_words
-from .language import LanguageFunction
-from .values import BlockSize, DeviceValue, LoopVariables, NeedsValue, NumberArgument, Size, TensorProxy, TileProxy
+from .values import BlockSize, DeviceValue, LoopVariables, NeedsValue, NumberArgument, TensorProxy, TileProxy
 
 _PYTHON_OPERATORS = {
     "Add": operator.add, "Sub": operator.sub, "Mult": operator.mul, "Div": operator.truediv, "FloorDiv": operator.floordiv,
@@ -424,6 +423,3 @@ class Expressions:
 
 def is_sequence(value) -> bool:
     return isinstance(value, (tuple, list, str)) and not isinstance(value, LoopVariables)
-
-
-__all__ = ["CREATIONS", "Expressions", "FUNCTIONS", "LanguageFunction", "Method", "Signal", "UserException", "is_device", "Size"]

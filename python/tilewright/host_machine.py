@@ -5,8 +5,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 
-import torch
-
 from .errors import Error
 from .language import LanguageFunction, machine
 
@@ -44,6 +42,3 @@ class HostMachine:
             begin, end, step = arguments.values()
             return range(int(begin)) if end is None else range(int(begin), int(end), int(step))
         raise Error(f"twl.{function.name} belongs into a tile loop, as in for tile in twl.tile(n):")
-
-
-__all__ = ["HostMachine", "PendingBlockSize", "torch"]

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
-import math
-import operator
 import types
 
 import torch
@@ -203,5 +200,3 @@ TENSOR_METHODS = {
     "new_full": lambda reader, tensor, size, fill_value, *, dtype=None, device=None: reader.allocate(
         _sizes((size,)), dtype or tensor.dtype, device, _number(reader, fill_value)),
 }
-
-__all__ = ["HOST_FUNCTIONS", "HostTensors", "TENSOR_METHODS", "builtins", "is_pure", "math", "operator"]

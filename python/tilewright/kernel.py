@@ -15,7 +15,7 @@ import torch
 
 from . import _core
 from .config import Config, as_config
-from .errors import Error, KernelError, NotRecordable
+from .errors import Error, NotRecordable
 from .language import constexpr
 from .programs import Program, RecordedProgram, SplitProgram
 from .settings import Settings, make_settings
@@ -388,5 +388,3 @@ def kernel(fn: Callable | None = None, *, config=None, configs: Sequence | None 
 
 
 jit = kernel
-
-__all__ = ["BoundKernel", "ConfigSpec", "Kernel", "KernelError", "jit", "kernel"]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import torch
-
 from . import _core
 from .dtypes import core_dtype
 from .errors import NotRecordable
@@ -329,5 +327,3 @@ def _tile_function(name: str):
 
 for _name in _TILE_NUMBERS:
     setattr(LanguageCalls, f"language_tile_{_name}", _tile_function(_name))
-
-__all__ = ["LanguageCalls", "torch"]

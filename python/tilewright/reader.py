@@ -10,13 +10,10 @@ from __future__ import annotations
 import ast
 import contextlib
 
-import torch
-
-from . import _core
 from .calls import Calls, Frame
 from .device import Device
-from .errors import KernelError, NotRecordable
-from .expressions import Expressions, UserException
+from .errors import NotRecordable
+from .expressions import Expressions
 from .host_values import HostTensors
 from .language import LanguageFunction, machine
 from .language_calls import LanguageCalls
@@ -109,6 +106,3 @@ def device_loops(source: FunctionSource, statements) -> list[int]:
 def last_loop(source: FunctionSource, statements) -> int:
     loops = device_loops(source, statements)
     return loops[-1] if loops else len(statements) - 1
-
-
-__all__ = ["KernelError", "Reader", "UserException", "_core", "device_loops", "resolve", "torch"]

@@ -7,9 +7,9 @@ import contextlib
 import importlib
 
 from . import _core
-from .expressions import Method, UserException
 from .errors import KernelError, NotRecordable
-from .loops import Break, Continue, Pending, Return
+from .expressions import Method, UserException
+from .loops import Break, Continue, Return
 from .values import DeviceValue, LoopVariables, NeedsValue, NumberArgument, TensorProxy, TileProxy
 
 _WORDS = {"Try": "try", "TryStar": "try", "With": "with", "Delete": "del", "Match": "match", "ClassDef": "class",
@@ -220,6 +220,3 @@ class Statements:
             raise self.error("the index of a Python list or dict must be known while the kernel is read")
         else:
             container[index] = value
-
-
-__all__ = ["Pending", "Statements"]
