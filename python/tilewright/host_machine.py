@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 
 from .errors import Error
 from .language import LanguageFunction, machine
 
 
-@dataclasses.dataclass(frozen=True)
 class PendingBlockSize:
-    """A block size that register_block_size() asked for, until the loops are read."""
+    """A block size that register_block_size() asked for, until the loops are read. A constant of these."""
 
-    number: int  # of the call
-    extent: int
-    least: int
+    def __init__(self, number: int, extent: int, least: int):
+        self.number = number  # of the call
+        self.extent = extent
+        self.least = least
+
+    def _as_tuple(self):
+        return self.number, self.extent, self.least
+
+    def __eq__(self, other):
+        return isinstance(other, PendingBlockSize) and self._as_tuple() == other._as_tuple()
+
+    def __hash__(self):
+        return hash(self._as_tuple())
 
 
 class HostMachine:

@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 import types
+import warnings
 from typing import Any, Callable, Hashable, Sequence
 
 import torch
@@ -51,13 +52,14 @@ class Kernel(Traceable):
         self._program: Program | None = None
         self._call: Callable = self._run
         self._chosen: dict[Hashable, Config] = {}
+        self._seen: set[Hashable] = set()
         self._operators: dict[Hashable, Any] = {}
         self.host_functions: dict[Hashable, Callable] = {}  # the parts of the host part, as Python functions
         self.parameter_names = list(self.signature.parameters)
         self._defaults = {p.name: p.default for p in self.signature.parameters.values() if p.default is not p.empty}
         if settings.static_shapes is False and not hasattr(_core, "has_dynamic_shapes"):
-            raise Error(f"kernel {self.name}: static_shapes=False is not there yet; leave it out, and each set of sizes is compiled "
-                        f"on its own")
+            warnings.warn(f"kernel {self.name}: static_shapes=False has no effect yet: each set of sizes is compiled on its own",
+                          stacklevel=4)
 
     @functools.cached_property
     def source(self):
@@ -105,9 +107,26 @@ class Kernel(Traceable):
             return interpret(self, args, kwargs)
         if len(self.configs) > 1:
             return self._with_best(args, kwargs)
+        looked_at = self.settings.forces_autotune or self.settings.prints_output_code
+        if looked_at:
+            self._look_at_new(self.normalize_args(*args, **kwargs))
         result = self._attempt(lambda program: program.call(*args, **kwargs))
-        self._call = self._program.call
+        if not looked_at:
+            self._call = self._program.call
         return result
+
+    def _look_at_new(self, values) -> None:
+        """Of arguments that need a specialisation of their own: what the settings want to be done for each."""
+        key = self.specialization_key(values)
+        with self._lock:
+            if key in self._seen:
+                return
+            self._seen.add(key)
+        bound = self.bind(values)
+        if self.settings.forces_autotune and not self.configs:
+            bound.autotune(effort=self.settings.autotune_effort or "quick")
+        if self.settings.prints_output_code:
+            print(f"tilewright: {bound!r} with {bound.config!r}:\n{bound.to_code()}", file=sys.stderr)
 
     def _attempt(self, work: Callable[[Program], Any]):
         """Does work with the kernel's program, which is made anew where the reading finds that it must be."""
@@ -161,6 +180,7 @@ class Kernel(Traceable):
             self._program = None
             self._call = self._run
             self._chosen.clear()
+            self._seen.clear()
 
     def with_config(self, config) -> Kernel:
         """The same kernel, with this config."""

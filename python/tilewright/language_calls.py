@@ -105,7 +105,7 @@ class LanguageCalls:
 
     def register_block(self, extent: int, least: int | None) -> BlockSize:
         symbol = extent.symbol if isinstance(extent, Size) else extent
-        if least is None or least <= 1:
+        if least is None or least <= 1 or not hasattr(_core, "register_tunable"):  # which came with floors
             return BlockSize(_core.register_block_size(symbol, location=self.location))
         return BlockSize(_core.register_block_size(symbol, least, location=self.location))
 

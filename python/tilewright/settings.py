@@ -7,6 +7,8 @@ import dataclasses
 import os
 from typing import Callable, Sequence
 
+import torch
+
 from . import _core
 from .config import Config
 from .errors import Error
@@ -30,7 +32,11 @@ class Settings:
         backend: "cpu".
         interpret: run on PyTorch, tile by tile.
         dot_precision: how exact products of float32 are at least: "ieee" (as on the CPU always), "tf32", "tf32x3".
-        fast_math, index_dtype, ignore_warnings, print_output_code, print_repro: see docs/python.md.
+        fast_math: False.
+        index_dtype: the least that offsets are computed in; they are as wide as the tensors need by themselves.
+        print_output_code: what is compiled, to stderr.
+        print_repro: False.
+        ignore_warnings: of tw.exc.
     """
 
     static_shapes: bool | None = None
@@ -59,9 +65,15 @@ class Settings:
             raise Error(f"dot_precision is one of {', '.join(map(repr, _DOT_PRECISIONS))}, found {self.dot_precision!r}")
         if self.fast_math:
             raise Error("fast_math is not there yet; leave it out")
-        for name in ("autotune_baseline_fn", "autotune_baseline_atol", "autotune_baseline_rtol", "autotune_config_overrides"):
+        for name in ("autotune_baseline_fn", "autotune_baseline_atol", "autotune_baseline_rtol"):
             if getattr(self, name) is not None:
                 raise Error(f"{name} is not there yet; the default config's results are the baseline")
+        if self.autotune_config_overrides is not None:
+            raise Error("autotune_config_overrides is not there yet; tune, and change the config that is found")
+        if self.print_repro:
+            raise Error("print_repro is not there yet; bound.format_kernel_decorator(bound.config) says what to write")
+        if self.index_dtype not in (None, torch.int32, torch.int64):
+            raise Error(f"index_dtype is torch.int32 or torch.int64, found {self.index_dtype}")
 
     @property
     def is_interpreted(self) -> bool:
@@ -74,10 +86,6 @@ class Settings:
     @property
     def prints_output_code(self) -> bool:
         return _flag("TILEWRIGHT_PRINT_OUTPUT_CODE") if self.print_output_code is None else self.print_output_code
-
-    @property
-    def prints_repro(self) -> bool:
-        return _flag("TILEWRIGHT_PRINT_REPRO") if self.print_repro is None else self.print_repro
 
     def core(self, config: Config | None = None) -> _core.Settings:
         return _core.Settings(None if config is None else config.core, self.autotune_effort, self.autotune_budget_seconds)

@@ -169,3 +169,27 @@ def test_kernels_keep_the_function_s_name_and_documentation():
 
     assert documented.__name__ == "documented" and documented.__doc__ == "What it does."
     assert repr(documented) == "<tilewright kernel documented>"
+
+
+def test_settings_that_look_at_each_specialisation(capfd):
+    kernel = tw.kernel(add, print_output_code=True)
+    for _ in range(2):
+        torch.testing.assert_close(kernel(X, Y), X + Y)
+    kernel(X[:50], Y[:50])
+    assert capfd.readouterr().err.count("tilewright: <add(") == 2
+    forced = tw.kernel(add, force_autotune=True, autotune_budget_seconds=0.1)
+    torch.testing.assert_close(forced(X, Y), X + Y)
+    assert "tun" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("setting", [{"fast_math": True}, {"print_repro": True}, {"backend": "tpu"}, {"dot_precision": "low"},
+                                     {"autotune_baseline_fn": print}, {"index_dtype": torch.int8}])
+def test_settings_that_are_not_there_are_refused(setting):
+    with pytest.raises(tw.Error, match=next(iter(setting)).partition("_")[0]):
+        tw.kernel(add, **setting)
+
+
+def test_static_shapes_false_says_that_it_has_no_effect():
+    with pytest.warns(UserWarning, match="static_shapes=False has no effect yet"):
+        kernel = tw.kernel(add, static_shapes=False)
+    torch.testing.assert_close(kernel(X, Y), X + Y)

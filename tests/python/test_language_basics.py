@@ -316,3 +316,31 @@ def test_registered_block_sizes(agree):
 
     agree(row_sums, (torch.randn(10, 37),), lambda x: x.sum(-1), configs=[{}, {"block_sizes": [8, 4]}])
     agree(row_sums, (torch.randn(10, 300),), lambda x: x.sum(-1), rtol=1e-4, atol=1e-4)
+
+
+def test_registered_blocks_containers_and_functions_beside_a_host_part_in_python(agree):
+    def normalised(x, weights, scale: float):
+        flat = x.reshape(-1, x.size(-1))
+        m, n = flat.shape
+        block = twl.register_block_size(n)
+
+        def rescaled(v):
+            return v * scale
+
+        out = torch.empty_like(flat)
+        for tile_m in twl.tile(m):
+            acc = twl.zeros([tile_m, block])
+            for tile_n in twl.tile(n, block_size=block):
+                acc = acc + flat[tile_m, tile_n] ** 2
+            norm = torch.rsqrt(acc.sum(-1) / n)
+            for tile_n in twl.tile(n, block_size=block):
+                v = rescaled(flat[tile_m, tile_n] * norm[:, None])
+                for weight in weights:
+                    v = v * weight[tile_n]
+                out[tile_m, tile_n] = v
+        return out.view(x.shape)
+
+    def expected(x, weights, scale):
+        return x * torch.rsqrt((x * x).mean(-1, keepdim=True)) * scale * weights[0] * weights[1]
+
+    agree(normalised, (torch.randn(2, 3, 20), [torch.randn(20), torch.randn(20)], 1.5), expected)
