@@ -129,9 +129,15 @@ std::shared_ptr<Specialised> Kernel::find(const CallArguments& arguments) {
 Recorded Kernel::record(const CompilerArguments& arguments, std::span<const CallArgument> given,
                         detail::Recording& recording) const {
   nb::list parameters;
+  forget_strides();
   for (size_t i = 0; i < given.size(); ++i) {
     switch (given[i].kind) {
-    case CallArgument::Kind::tensor: parameters.append(nb::cast(detail::tensor_parameter(recording, i))); break;
+    case CallArgument::Kind::tensor: {
+      Tensor parameter = detail::tensor_parameter(recording, i);
+      note_strides(parameter, {given[i].tensor.strides, static_cast<size_t>(given[i].tensor.rank)});
+      parameters.append(nb::cast(parameter));
+      break;
+    }
     case CallArgument::Kind::number:
       parameters.append(nb::cast(DeviceValue(detail::number_parameter(recording, i))));
       break;

@@ -39,6 +39,10 @@ struct SliceFrom {
   nb::object begin, length;
 };
 
+/// Strides of the arguments of this thread's recording; a tensor of which none are noted is contiguous.
+void note_strides(const Tensor& argument, std::span<const int64_t> strides);
+void forget_strides();
+
 Operand operand_of(nb::handle object, const SourceLocation& location);
 std::vector<Operand> operands_of(nb::handle sequence, const SourceLocation& location);
 

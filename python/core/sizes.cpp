@@ -10,6 +10,9 @@
 #include <functional>
 #include <optional>
 
+#include <algorithm>
+#include <map>
+
 namespace tilewright::python {
 
 // Python's // and %, which round down.
@@ -101,16 +104,37 @@ static std::string without_places(std::string message) {
   return message;
 }
 
+static thread_local std::map<uint32_t, std::vector<int64_t>> noted_strides; // by the number of the tensor's handle
+
+void note_strides(const Tensor& argument, std::span<const int64_t> strides) {
+  noted_strides[argument.handle().index].assign(strides.begin(), strides.end());
+}
+
+void forget_strides() { noted_strides.clear(); }
+
+static std::vector<int64_t> strides_of(const Tensor& tensor) {
+  if (auto noted = noted_strides.find(tensor.handle().index); noted != noted_strides.end()) return noted->second;
+  std::vector<int64_t> strides(tensor.rank({}));
+  int64_t stride = 1;
+  for (size_t dim = strides.size(); dim-- > 0;) {
+    strides[dim] = stride;
+    stride *= std::max<int64_t>(tensor.size(static_cast<int>(dim), {}).value(), 1);
+  }
+  return strides;
+}
+
 void bind_host(nb::module_& module) {
   bind_size(module);
   nb::class_<Tensor>(module, "Tensor")
       .def_prop_ro("rank", [](const Tensor& self) { return self.rank({}); })
       .def_prop_ro("dtype", [](const Tensor& self) { return name_of_dtype(self.dtype({})); })
-      .def_prop_ro("sizes", [](const Tensor& self) {
-        std::vector<Size> sizes;
-        for (int dim = 0; dim < self.rank({}); ++dim) sizes.push_back(self.size(dim, {}));
-        return sizes;
-      });
+      .def_prop_ro("sizes",
+                   [](const Tensor& self) {
+                     std::vector<Size> sizes;
+                     for (int dim = 0; dim < self.rank({}); ++dim) sizes.push_back(self.size(dim, {}));
+                     return sizes;
+                   })
+      .def_prop_ro("strides", &strides_of);
 
   module.def(
       "check",

@@ -19,7 +19,8 @@ from .expressions import Method, is_device
 from .host_values import HOST_FUNCTIONS, is_pure
 from .language import LanguageFunction
 from .loops import Return
-from .source import FunctionSource, source_of
+from .source import FunctionSource, assigned_names, source_of
+from .torch_integration import Traceable
 from .values import BlockSize, DeviceValue, NeedsValue, NumberArgument, TensorProxy, TileProxy
 
 _MOST_CALLS = 64  # within one another
@@ -68,18 +69,12 @@ class Calls:
         try:
             value = last.source.lookup(name)
         except KeyError:
-            if name in self.local_names(self.frame):
+            if name in assigned_names(self.frame.source.body):
                 raise self.error(f"{name} is read before it has a value") from None
             raise self.error(f"there is no {name}") from None
         if isinstance(value, torch.Tensor):
             raise self.captured_tensor(name)
         return value
-
-    @functools.cache
-    def local_names(self, frame: Frame) -> set[str]:
-        from .source import assigned_names
-
-        return assigned_names(frame.source.body)
 
     def captured_tensor(self, name: str) -> Exception:
         if self.may_capture:
@@ -134,10 +129,12 @@ class Calls:
             own = self.own_call(function, args, kwargs)
             if own is not NotImplemented:
                 return own
-        if hasattr(function, "bind") and hasattr(function, "to_code"):
+        if isinstance(function, Traceable):
             if self.depth == 0:
                 raise NotRecordable("a call of another kernel")
             raise self.error("a kernel is called by the host; what two kernels share on the device is a plain function")
+        if isinstance(function, torch.nn.Module) and self.depth > 0:
+            return self.inline(type(function).forward, [function, *args], kwargs)
         if isinstance(function, types.FunctionType) and not _is_foreign(function):
             return self.inline(function, args, kwargs)
         if self.depth == 0:

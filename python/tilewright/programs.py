@@ -58,7 +58,7 @@ class _UserKey:
 
 def _like(tensor: _core.Tensor) -> torch.Tensor:
     sizes = [size.value for size in tensor.sizes]
-    return torch.empty_strided(sizes, getattr(tensor, "strides", torch.empty(sizes, device="meta").stride()), dtype=torch_dtype(tensor.dtype), device="meta")
+    return torch.empty_strided(sizes, tensor.strides, dtype=torch_dtype(tensor.dtype), device="meta")
 
 
 def _raised(error: Exception) -> Exception:
@@ -219,8 +219,11 @@ class SplitProgram(Program):
         return flatten(values, self.constants)
 
     def call(self, *args, **kwargs):
-        if any(is_traced(value) for value in args) or any(is_traced(value) for value in kwargs.values()):
+        tensors = [value for value in (*args, *kwargs.values()) if isinstance(value, torch.Tensor)]
+        if any(map(is_traced, tensors)):
             return traced_call(self.kernel, args, kwargs)
+        if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors):
+            return self.kernel.differentiable(args, kwargs)
         done, names = self.before(args, kwargs)
         if done:
             return names

@@ -14,7 +14,7 @@ NAMES = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem != "checki
 
 
 EXAMPLES = [pytest.param(example, id=f"{name}:{example.name}")
-            for name in NAMES for example in importlib.import_module(name).EXAMPLES]
+            for name in NAMES for example in getattr(importlib.import_module(name), "EXAMPLES", [])]
 
 
 @pytest.mark.parametrize("example", EXAMPLES)

@@ -344,3 +344,48 @@ def test_registered_blocks_containers_and_functions_beside_a_host_part_in_python
         return x * torch.rsqrt((x * x).mean(-1, keepdim=True)) * scale * weights[0] * weights[1]
 
     agree(normalised, (torch.randn(2, 3, 20), [torch.randn(20), torch.randn(20)], 1.5), expected)
+
+
+def test_results_like_a_tensor_of_other_strides_have_them(agree):
+    def doubled(x):
+        m, n = x.size()
+        out = torch.empty_like(x)
+        scale = 2.0 if x.is_contiguous() else 3.0
+        for tile_m, tile_n in twl.tile([m, n]):
+            out[tile_m, tile_n] = x[tile_m, tile_n] * scale + x.stride(0)
+        return out
+
+    x = torch.randn(5, 8)
+    agree(doubled, (x,), lambda x: x * 2 + 8)
+    agree(doubled, (x.t(),), lambda x: x * 3 + 1)
+    assert tw.kernel(doubled)(x.t()).stride() == x.t().stride()
+
+
+def test_modules_and_kernels_as_functions(agree):
+    act = torch.nn.GELU(approximate="tanh")
+
+    def activated(x):
+        out = torch.empty_like(x)
+        for tile in twl.tile(x.size(0)):
+            out[tile] = act(x[tile])
+        return out
+
+    agree(activated, (torch.randn(20),), act)
+    inner = tw.kernel(activated)
+
+    def outer(x):
+        for tile in twl.tile(x.size(0)):
+            x[tile] = inner(x[tile])
+
+    with pytest.raises(tw.Error, match="a kernel is called by the host"):
+        tw.kernel(outer)(torch.randn(4))
+
+    def composed(x):
+        y = inner(x)
+        out = torch.empty_like(y)
+        for tile in twl.tile(y.size(0)):
+            out[tile] = y[tile] + 1
+        return inner(out)
+
+    x = torch.randn(20)
+    torch.testing.assert_close(tw.kernel(composed)(x), act(act(x) + 1))

@@ -233,6 +233,23 @@ def test_a_kernel_with_a_host_part_in_python_in_a_compiled_function():
     torch.testing.assert_close(compiled(lambda x: flat_softmax(x) + 0)(x), x.softmax(-1))
 
 
+def test_gradients_beside_a_host_part_in_python():
+    @tw.kernel()
+    def scaled(x, weight):
+        flat = x.reshape(-1, x.size(-1))
+        out = torch.empty_like(flat)
+        for tile in twl.tile(flat.size(0)):
+            out[tile, :] = flat[tile, :] * weight[:]
+        return out.view(x.shape)
+
+    x, weight = (torch.randn(size, dtype=torch.float64, requires_grad=True) for size in ((2, 3, 4), (4,)))
+    scaled(x.detach(), weight.detach())
+    with pytest.raises(tw.Error, match="kernel scaled: x, weight requires grad"):
+        scaled(x, weight)
+    scaled.register_backward(lambda grad, x, weight: (scaled(grad, weight), (grad * x).sum((0, 1))))
+    assert torch.autograd.gradcheck(scaled, (x, weight))
+
+
 def test_threads_of_pytorch_are_respected():
     softmax = make_softmax()
     x = torch.randn(64, 256)
