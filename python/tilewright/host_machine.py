@@ -46,6 +46,9 @@ class HostMachine:
             least, most = arguments.values()
             self.registered += 1
             return PendingBlockSize(self.registered, int(least if most is None else most), 1 if most is None else int(least))
+        if function.name == "register_tunable":
+            raise Error("twl.register_tunable does not go together with a host part that only Python can do; make the option an argument "
+                        "of the kernel")
         if function.name == "static_range":
             begin, end, step = arguments.values()
             return range(int(begin)) if end is None else range(int(begin), int(end), int(step))

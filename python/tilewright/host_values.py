@@ -9,7 +9,7 @@ import torch
 from . import _core
 from .dtypes import core_dtype
 from .errors import NotRecordable
-from .values import DeviceValue, NeedsValue, NumberArgument, Size, TensorProxy
+from .values import BlockSize, NeedsValue, NumberArgument, Size, TensorProxy
 
 _PURE_BUILTINS = frozenset(
     (abs, all, any, bool, dict, divmod, enumerate, filter, float, format, frozenset, int, isinstance, issubclass, len, list, map, max,
@@ -70,13 +70,22 @@ class HostTensors:
         raise self.error(f"a tensor has no {name}")
 
     def tensor_method(self, tensor: TensorProxy, name: str, args, kwargs):
+        if self.depth > 0 and name.startswith("new_"):
+            return self.new_value(tensor, name, *args, **kwargs)
         return TENSOR_METHODS[name](self, tensor, *args, **kwargs)
+
+    def new_value(self, tensor: TensorProxy, name: str, *size, dtype=None, device=None, **kwargs):
+        """x.new_zeros(...) in a loop: a value of x's dtype."""
+        sizes = _sizes(size[:1] if name == "new_full" else size)
+        value = size[1] if name == "new_full" else int(name == "new_ones")
+        return self.call("full", [value], {"shape": self.shape(sizes), "dtype": core_dtype(dtype or tensor.dtype)})
 
     def allocate(self, sizes, dtype, device, fill=None) -> TensorProxy:
         if self.depth > 0:
             raise self.error("a tensor in memory is allocated before the tile loops; twl.zeros and twl.full make values in them")
-        if any(isinstance(size, DeviceValue) and not isinstance(size, NumberArgument) for size in sizes):
-            raise self.block_sized(sizes)
+        if any(isinstance(size, BlockSize) for size in sizes) and not hasattr(_core, "host_size"):
+            raise self.error("a tensor of a size that the config chooses is not there yet; allocate the most that it may be, with a "
+                             "block size of 1")
         sizes = [self.static_int(size, "a size") for size in sizes]
         if device is not None and torch.device(device).type != self.device_type:
             raise NotRecordable("a tensor on another device")
@@ -91,10 +100,6 @@ class HostTensors:
         proxy = TensorProxy(core, like, flat=None)
         self.allocated.append(proxy)
         return proxy
-
-    def block_sized(self, sizes):
-        return self.error("a tensor of a size that the config chooses is not there yet; allocate the most that it may be, with a "
-                          "block size of 1")
 
 
 def _plain(reader, kwargs) -> None:

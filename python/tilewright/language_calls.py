@@ -112,8 +112,10 @@ class LanguageCalls:
     def language_register_tunable(self, name, choices):
         if not hasattr(_core, "register_tunable"):
             raise self.error("twl.register_tunable is not there yet: make the option an argument of the kernel")
-        values = choices.choices() if hasattr(choices, "choices") else choices
-        return BlockSize(_core.register_tunable(name, list(values), location=self.location))
+        values = list(choices.choices() if hasattr(choices, "choices") else choices)
+        if not values or not all(isinstance(value, int) for value in values):
+            raise self.error(f"the choices of twl.register_tunable are whole numbers, found {values!r}")
+        return _core.register_tunable(name, [int(value) for value in values], location=self.location)
 
     def language_register_reduction_dim(self, size):
         return self.static_int(size, "a reduction dimension")

@@ -160,6 +160,19 @@ def test_new_values_and_dtypes(agree):
     agree(made, (torch.randn(4, 6) * 4,), lambda x: 7.25 + 4 * torch.arange(6.0) + x.trunc())
 
 
+def test_new_values_of_a_tensor_s_dtype(agree):
+    def made(x):
+        m, n = x.size()
+        out = torch.empty_like(x)
+        for tile in twl.tile(m):
+            v = x.new_zeros([tile, n]) + x.new_ones(tile, n) + x.new_full([tile, n], 2.5) + x.new_zeros(n)
+            assert x.new_zeros([tile], dtype=torch.int32).dtype == torch.int32
+            out[tile, :] = v + x[tile, :]
+        return out
+
+    agree(made, (torch.randn(5, 6),), lambda x: x + 3.5)
+
+
 def test_metadata(agree):
     def described(x):
         m, n = x.shape
