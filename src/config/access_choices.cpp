@@ -1,6 +1,7 @@
 #include "config/access_choices.h"
 
 #include "ir/kernel_accesses.h"
+#include "ir/kernel_loops.h"
 
 #include "llvm/ADT/SetVector.h"
 
@@ -51,6 +52,31 @@ bool is_used_again(LoadOp load) {
   return isa<DotOp>(user) || user->getBlock() != load->getBlock();
 }
 
+// Whether each dimension's bound is a number: then an access of a whole block knows where it ends.
+bool ends_are_known(AccessOp access) {
+  for (const SubscriptUse& use : access.subscripts()) {
+    if (use.kind != Subscript::Tile) continue;
+    auto variable = dyn_cast<BlockArgument>(use.operand);
+    auto loop = variable ? dyn_cast<ForOp>(variable.getOwner()->getParentOp()) : ForOp();
+    if (!loop || !LoopDim{loop, variable.getArgNumber()}.length()) return false;
+  }
+  return true;
+}
+
+// What a tensor map can say (CUDA driver API, cuTensorMapEncodeTiled), whatever the blocks are.
+bool fits_descriptor(AccessOp access, const Shape& shape) {
+  constexpr int64_t kBytes = 16, kMostDims = 5;
+  ArrayType array = access.array_type();
+  if (array.rank() > kMostDims || array.known_alignment() < kBytes || array.getElementType().isInteger(1)) return false;
+  for (int64_t dim = 0; dim < array.rank(); ++dim) {
+    const bool is_last = dim + 1 == array.rank();
+    if (is_last ? array.stride(dim) != 1
+                : array.stride(dim) <= 0 || array.stride(dim) * array.element_bytes() % kBytes != 0)
+      return false;
+  }
+  return shape.unit.has_value();
+}
+
 class AccessChooser {
 public:
   AccessChooser(KernelOp kernel, const BackendLimits& limits) : limits_(limits), ops_(loads_and_stores(kernel)) {
@@ -72,7 +98,12 @@ public:
 private:
   bool makes_difference(StringRef kind, Operation* op, const Shape& shape) const {
     if (shape.dims.empty() || shape.gathers) return kind == "pointer";
-    if (!limits_.accesses_share_vectors) return true;
+    if (!limits_.accesses_share_vectors) {
+      if (kind == "pointer") return true;
+      AccessOp access(op);
+      if (access.mask() || !ends_are_known(access)) return false;
+      return kind != "tensor_descriptor" || fits_descriptor(access, shape);
+    }
     bool disputed = llvm::any_of(shapes_, [&](const Shape& other) { return disagree(shape, other); });
     if (kind == "block_ptr") return shape.unit.has_value();
     if (kind == "pointer") return !shape.unit || disputed;

@@ -18,7 +18,7 @@ struct BackendOption {
   ConfigValue default_value = nullptr;
   bool ordered = false; // neighbours in the list can be expected to perform alike
   /// Which kernels have it.
-  enum class Kernels { All, WithDot, WithoutDot } kernels = Kernels::All;
+  enum class Kernels { All, WithDot, WithoutDot, WithLoop } kernels = Kernels::All;
 };
 
 struct BackendLimits {
@@ -35,9 +35,15 @@ struct BackendLimits {
   int64_t dot_tile_rows = 1;
   int64_t dot_tile_columns = 1;
   int64_t min_dot_block = 1;
+  bool dots_have_batches = true; // a block of a dot's batch dimension may be larger than 1
+
+  // What default block sizes aim at: the rows, columns and summed dimension of a dot, and programs for each worker.
+  int64_t dot_rows = 96, dot_columns = 128, dot_sum = 256;
+  int64_t programs_per_worker = 4;
 
   int64_t max_block_elements = INT64_MAX; // elements of the largest tile value that a program may hold
-  bool pads_extents = false;              // a block's extent is rounded up to a power of two (Triton)
+  bool pads_extents = false;              // all sizes are powers of two: extents are rounded up, blocks are chosen so
+  bool loops_are_annotated = false;       // loops are unrolled, pipelined, ... by the compiler behind the backend
 
   std::vector<std::string> pid_types; // in the order of preference; the first is the default
   std::vector<std::string> options;   // names of the options that have a meaning on this backend

@@ -18,7 +18,8 @@ bool is_power_of_two(int64_t value) { return value > 0 && std::has_single_bit(st
 std::vector<int64_t> proposed_sizes(const SizeEntry& entry) {
   std::vector<int64_t> sizes{entry.default_value};
   auto propose = [&](int64_t size) {
-    if (size >= entry.min && size <= entry.max) sizes.push_back(size);
+    if (size < entry.min || size > entry.max || (entry.powers_of_two && !is_power_of_two(size))) return;
+    sizes.push_back(size);
   };
   auto propose_doublings = [&](int64_t size) {
     for (; size > 0 && size <= entry.max; size = size > INT64_MAX / 2 ? 0 : size * 2) propose(size);
@@ -114,7 +115,9 @@ ConfigValue default_value(const ConfigEntry& entry) {
 
 std::string legal_values(const ConfigEntry& entry) {
   return std::visit(Overloaded{
-                        [](const SizeEntry&) -> std::string { return "a positive integer"; },
+                        [](const SizeEntry& size) -> std::string {
+                          return size.powers_of_two ? "a power of two" : "a positive integer";
+                        },
                         [](const RolledEntry& rolled) -> std::string {
                           if (rolled.max < rolled.min) return "null";
                           return fmt::format("null or a power of two from {} to {}", rolled.min, rolled.max);
@@ -137,6 +140,7 @@ std::optional<ConfigValue> legalise(const ConfigEntry& entry, const ConfigValue&
   return std::visit(Overloaded{
                         [&](const SizeEntry& size) -> Result {
                           if (!value.is_int() || value.as_int() <= 0) return std::nullopt;
+                          if (size.powers_of_two && !is_power_of_two(value.as_int())) return std::nullopt;
                           return std::max(value.as_int(), size.min);
                         },
                         [&](const RolledEntry& rolled) -> Result {

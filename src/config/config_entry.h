@@ -15,7 +15,7 @@
 
 namespace tilewright {
 
-/// A block size. Legal: any positive integer; smaller ones than `min` are raised to it.
+/// A block size. Legal: any positive integer, or any power of two; smaller ones than `min` are raised to it.
 /// Proposed: the powers of two from `min` to `max`, `multiples` times powers of two, the default, and on request the
 /// whole extent.
 struct SizeEntry {
@@ -25,6 +25,7 @@ struct SizeEntry {
   int64_t extent = 0;                  // length of the dimension that is walked in such blocks; 0 when not known
   std::vector<int64_t> multiples = {}; // of a register tile, say: 6 proposes 6, 12, 24, ...
   bool propose_extent = false;         // also the block that walks the dimension in one step
+  bool powers_of_two = false;          // nothing else is legal
   int64_t no_larger_than = -1;         // index, in the same option, of the block inside which this one walks; -1: none
 };
 

@@ -12,10 +12,8 @@ using namespace mlir;
 namespace tilewright {
 namespace {
 
-constexpr int64_t kDotRows = 96, kDotColumns = 128, kDotSum = 256;
 constexpr int64_t kNeighbours = 1024; // along unit stride
 constexpr int64_t kOthers = 16;
-constexpr int64_t kProgramsPerWorker = 4;
 // For machines that do not say.
 constexpr int64_t kUsualL1Bytes = 32 << 10, kUsualL2Bytes = 256 << 10;
 
@@ -38,7 +36,7 @@ public:
                                   : (limits_.l1_bytes > 0 ? limits_.l1_bytes : kUsualL1Bytes);
     while (bytes_touched() > cache / 2 && shrink([](const BlockRole&) { return true; })) {
     }
-    while (programs() < kProgramsPerWorker * limits_.worker_count &&
+    while (programs() < limits_.programs_per_worker * limits_.worker_count &&
            shrink([](const BlockRole& role) { return role.parallel; })) {
     }
     for (auto [role, size] : llvm::zip(roles_, sizes_))
@@ -49,9 +47,9 @@ public:
 private:
   int64_t first_size(const BlockRole& role) const {
     int64_t size = INT64_MAX;
-    if (role.dot_row) size = std::min(size, multiple_of_tile(limits_.dot_tile_rows, kDotRows));
-    if (role.dot_column) size = std::min(size, multiple_of_tile(limits_.dot_tile_columns, kDotColumns));
-    if (role.dot_sum) size = std::min(size, kDotSum);
+    if (role.dot_row) size = std::min(size, multiple_of_tile(limits_.dot_tile_rows, limits_.dot_rows));
+    if (role.dot_column) size = std::min(size, multiple_of_tile(limits_.dot_tile_columns, limits_.dot_columns));
+    if (role.dot_sum) size = std::min(size, limits_.dot_sum);
     if (role.dot_batch) size = 1;
     if (!role.in_dot()) size = role.unit_stride ? kNeighbours : kOthers;
     return role.extent ? std::clamp<int64_t>(*role.extent, 1, size) : size;

@@ -23,6 +23,7 @@ constexpr int64_t kLeastRolledBlock = 16;
 constexpr int64_t kLargestGroup = 32;
 constexpr int64_t kUnrollFactors[] = {1, 2, 4};
 constexpr int64_t kProgramsPerWorker[] = {1, 2, 4, 8};
+constexpr int64_t kStages[] = {0, 1, 2, 3, 4, 5};
 constexpr int64_t kLargestBlockOfUnknownExtent = 4096;
 // The most that a loop which is unrolled wholly may come to: iterations times what is in one (weight_of).
 constexpr int64_t kMostStaticTrips = 16, kMostStaticWeight = 64;
@@ -76,6 +77,7 @@ public:
     add_l2_groupings();
     add_static_ranges();
     add_unroll_factors();
+    add_loop_annotations();
     add_indexing();
     add_eviction_policies();
     add_own_options();
@@ -117,6 +119,9 @@ private:
     entry.min = role.dot_row || role.dot_column || role.dot_sum ? limits_.min_dot_block : 1;
     int64_t longest = role.extent ? power_of_two_from(*role.extent) : kLargestBlockOfUnknownExtent;
     entry.max = std::max(std::min(longest, limits_.max_block_elements), entry.min);
+    entry.powers_of_two = limits_.pads_extents;
+    if (role.dot_batch && !limits_.dots_have_batches) entry.max = std::max<int64_t>(entry.min, 1);
+    if (limits_.pads_extents) default_size = power_of_two_from(default_size);
     entry.default_value = std::clamp(default_size, entry.min, entry.max);
     if (role.dot_row) entry.multiples.push_back(limits_.dot_tile_rows);
     if (role.dot_column) entry.multiples.push_back(limits_.dot_tile_columns);
@@ -191,11 +196,16 @@ private:
           useful ? "" : "there is only one way to map tiles to programs");
   }
 
-  void add_num_sm_multiplier() {
+  std::vector<ConfigValue> persistent_types() const {
     std::vector<ConfigValue> persistent;
     if (const ConfigOptionSpec* types = spec_.find("pid_type"))
       for (const ConfigValue& type : std::get<ChoiceEntry>(types->entries[0]).choices)
         if (StringRef(type.as_string()).starts_with("persistent_")) persistent.push_back(type);
+    return persistent;
+  }
+
+  void add_num_sm_multiplier() {
+    std::vector<ConfigValue> persistent = persistent_types();
     ChoiceEntry entry{.choices = {}, .default_value = 1, .ordered = true};
     for (int64_t count : kProgramsPerWorker) entry.choices.emplace_back(count);
     offer({.name = "num_sm_multiplier",
@@ -290,6 +300,54 @@ private:
     offer(std::move(option), useful ? "" : "no loop inside a program runs more than once");
   }
 
+  /// How each loop is run by the compiler behind the backend (schedule/annotate_loops.h).
+  void add_loop_annotations() {
+    ConfigOptionSpec stages{.name = "range_num_stages",
+                            .summary = "in how many stages each loop is pipelined; 0: as many as num_stages"};
+    ConfigOptionSpec flattens{.name = "range_flattens", .summary = "runs a loop as one with the loop around it"};
+    ConfigOptionSpec buffers{.name = "range_multi_buffers",
+                             .summary = "whether a dot's accumulator may have several buffers"};
+    ConfigOptionSpec warps{.name = "range_warp_specializes",
+                           .summary = "gives loads and arithmetic of a loop warps of their own"};
+    bool any = false, flattens_any = false, has_dots = false;
+    for (auto [i, loop] : llvm::enumerate(sequential_loops(kernel_))) {
+      any = true;
+      ChoiceEntry stage{.choices = {}, .default_value = 0, .ordered = true};
+      for (int64_t count : kStages) stage.choices.emplace_back(count);
+      stages.entries.emplace_back(stage);
+      auto choice = [&](ConfigOptionSpec& option, bool default_value, bool has_meaning) {
+        ChoiceEntry entry{.choices = {default_value}, .default_value = default_value};
+        if (has_meaning) entry.choices.emplace_back(!default_value);
+        option.entries.emplace_back(entry);
+        for (ConfigOptionSpec* each : {&option}) each->labels.push_back("loop" + place(loop.getLoc()));
+      };
+      stages.labels.push_back("loop" + place(loop.getLoc()));
+      // The loop around it is another one of the kernel's, or that of a persistent program over its tiles.
+      ForOp outer = loop->getParentOfType<ForOp>();
+      const bool in_parallel = outer.getParallel();
+      const std::vector<ConfigValue> persistent = persistent_types();
+      const bool may_flatten = loop->getParentOp() == outer && (!in_parallel || !persistent.empty());
+      if (in_parallel && may_flatten)
+        dependences_.push_back({.entry = {"range_flattens", i},
+                                .on = {"pid_type", 0},
+                                .values = persistent,
+                                .why = "only persistent programs have a loop around it"});
+      choice(flattens, false, may_flatten);
+      choice(buffers, true, has_dot(loop));
+      choice(warps, false, true);
+      flattens_any |= may_flatten;
+      has_dots |= has_dot(loop);
+      for (const char* name : {"range_num_stages", "range_flattens", "range_multi_buffers", "range_warp_specializes"})
+        dependences_.push_back(
+            {.entry = {name, i}, .on = {"static_ranges", i}, .values = {false}, .why = "the loop is unrolled wholly"});
+    }
+    const char* const none = "there is no loop inside a program";
+    offer(std::move(stages), any ? "" : none);
+    offer(std::move(flattens), flattens_any ? "" : "no loop inside a program is in another one");
+    offer(std::move(buffers), has_dots ? "" : "no loop has a dot");
+    offer(std::move(warps), any ? "" : none);
+  }
+
   //===--------------------------------------------------------------------===//
   // Memory
   //===--------------------------------------------------------------------===//
@@ -341,6 +399,11 @@ private:
   // The backend's own
   //===--------------------------------------------------------------------===//
 
+  /// Of the kernel's own, of a rolled dimension, or of persistent programs.
+  bool may_have_loop() const {
+    return !sequential_loops(kernel_).empty() || spec_.find("reduction_loops") || !persistent_types().empty();
+  }
+
   void add_own_options() {
     for (const BackendOption& own : limits_.own_options) {
       ChoiceEntry entry{.choices = own.choices, .default_value = own.default_value, .ordered = own.ordered};
@@ -350,6 +413,8 @@ private:
         spec_.inapplicable[own.name] = "the kernel has no dot";
       else if (own.kernels == BackendOption::Kernels::WithoutDot && has_dot(kernel_))
         spec_.inapplicable[own.name] = "the kernel has a dot";
+      else if (own.kernels == BackendOption::Kernels::WithLoop && !may_have_loop())
+        spec_.inapplicable[own.name] = "no program has a loop";
       else
         spec_.options.push_back(
             {.name = own.name, .summary = own.summary, .is_list = false, .entries = {std::move(entry)}});

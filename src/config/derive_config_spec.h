@@ -11,6 +11,9 @@
 // | l2_groupings | outermost loop | it has two dimensions |
 // | range_unroll_factors | sequential loop (sequential_loops) | one may run twice |
 // | static_ranges | the same | one can be short: a few small iterations, however large its blocks |
+// | range_num_stages, range_warp_specializes | the same | there is one |
+// | range_flattens | the same | one is in another loop, or may be in that of a persistent program |
+// | range_multi_buffers | the same | one has a dot |
 // | indexing | load and store (loads_and_stores) | one can be done in two ways that differ (access_choices.h) |
 // | load_eviction_policies | load | a block of one is followed by the next one |
 // | store_eviction_policies | store | the same |

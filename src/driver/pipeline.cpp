@@ -4,11 +4,13 @@
 #include "backends/cpu/loops_to_llvm.h"
 #include "backends/cpu/lower_to_loops.h"
 #include "backends/cpu/overlap_stores.h"
+#include "backends/triton/emit_source.h"
 #include "driver/source_comments.h"
 #include "ir/context.h"
 #include "ir/programs_per_worker.h"
 #include "runtime/launch_plan.h"
 #include "schedule/expand_program_ids.h"
+#include "schedule/host_plan.h"
 #include "schedule/schedule.h"
 #include "schedule/simplify.h"
 #include "support/error.h"
@@ -28,6 +30,7 @@ std::optional<Stage> parse_stage(std::string_view name) {
   if (name == "loops") return Stage::Loops;
   if (name == "llvm") return Stage::Llvm;
   if (name == "asm") return Stage::Asm;
+  if (name == "triton") return Stage::Triton;
   return std::nullopt;
 }
 
@@ -38,7 +41,8 @@ void prepare_kernel(KernelOp kernel, ArrayRef<ArrayLayout> layouts) {
   });
 }
 
-static OwningOpRef<ModuleOp> make_program(KernelOp kernel, const Config& config, const cpu::CpuTarget& target) {
+template <typename Target>
+static OwningOpRef<ModuleOp> make_program(KernelOp kernel, const Config& config, const Target& target) {
   return schedule(kernel, config, limits_of(target));
 }
 
@@ -83,6 +87,20 @@ CompiledKernel compile_kernel(KernelOp kernel, const Config& config, const cpu::
   compiled.plan.max_workers = max_workers_of(config);
   compiled.plan.code = std::const_pointer_cast<cpu::CompiledCode>(code);
   return compiled;
+}
+
+std::string triton_source(KernelOp kernel, const Config& config, const triton::GpuTarget& target) {
+  OwningOpRef<ModuleOp> module = make_program(kernel, config, target);
+  SourceLines lines;
+  return triton::emit_source(program_of(*module), evaluate_host(kernel), launch_options(config),
+                             [&](StringRef file, unsigned number) { return lines.line(file, number); });
+}
+
+std::string stage_text(KernelOp kernel, const Config& config, const triton::GpuTarget& target, Stage stage) {
+  if (stage == Stage::Tile) return with_source_comments(kernel);
+  if (stage == Stage::Triton) return triton_source(kernel, config, target);
+  OwningOpRef<ModuleOp> module = make_program(kernel, config, target);
+  return with_source_comments(program_of(*module));
 }
 
 std::string stage_text(KernelOp kernel, const Config& config, const cpu::CpuTarget& machine, Stage stage) {

@@ -4,6 +4,7 @@
 #include "backends/cpu/jit.h"
 #include "config/config_spec.h"
 #include "driver/cpu_options.h"
+#include "driver/triton_options.h"
 #include "ir/tile_dialect.h"
 #include "runtime/launch_plan.h"
 #include "schedule/pin_sizes.h"
@@ -19,9 +20,9 @@
 namespace tilewright {
 
 /// What of a kernel a person can look at.
-enum class Stage { Tile, Program, Loops, Llvm, Asm };
+enum class Stage { Tile, Program, Loops, Llvm, Asm, Triton };
 
-/// From "tile", "program", "loops", "llvm", "asm".
+/// From "tile", "program", "loops", "llvm", "asm", "triton".
 std::optional<Stage> parse_stage(std::string_view name);
 
 /// Once per specialisation: pins the recorded kernel to its arguments' layouts and tidies it. Throws Error on the
@@ -35,7 +36,13 @@ struct CompiledKernel {
 };
 CompiledKernel compile_kernel(KernelOp prepared, const Config& config, const cpu::CpuTarget& target);
 
-/// The text of one stage, with the user's lines as comments.
+/// Triton's Python for a prepared kernel: one file, with its launcher, that needs no Tilewright. The user's lines are
+/// its comments.
+std::string triton_source(KernelOp prepared, const Config& config, const triton::GpuTarget& target);
+
+/// The text of one stage, with the user's lines as comments. On the way to Triton the stages are tile, program and
+/// triton, on that to the CPU all others.
+std::string stage_text(KernelOp prepared, const Config& config, const triton::GpuTarget& target, Stage stage);
 std::string stage_text(KernelOp prepared, const Config& config, const cpu::CpuTarget& target, Stage stage);
 
 } // namespace tilewright

@@ -10,19 +10,22 @@
 #include "support/error.h"
 #include "support/log.h"
 
+#include <algorithm>
+
 namespace tilewright {
 
 struct PreparedCall::State {
   BoundCall call;
+  Backend backend;
   Specialisation specialisation;
   ProgramArguments arguments; // refers to the specialisation
 
-  explicit State(const BoundCall& bound)
-      : call(bound), specialisation(specialise(call.core().definition(), call.call())),
+  State(const BoundCall& bound, Backend backend)
+      : call(bound), backend(backend), specialisation(specialise(call.core().definition(), call.call(), backend)),
         arguments(specialisation, call.call()) {}
 };
 
-PreparedCall::PreparedCall(const BoundCall& call) : state_(std::make_unique<State>(call)) {}
+PreparedCall::PreparedCall(const BoundCall& call, Backend backend) : state_(std::make_unique<State>(call, backend)) {}
 PreparedCall::~PreparedCall() = default;
 
 const std::string& PreparedCall::description() const { return state_->specialisation.description; }
@@ -60,17 +63,22 @@ ReadyLaunch PreparedCall::ready(const Config& config) const {
 
 void PreparedCall::compile(const Config& config) const { compile_config(state_->specialisation.tile_ir, config); }
 
-std::span<const std::string> stage_names() {
-  static const std::string names[] = {"tile", "program", "loops", "llvm", "asm"};
-  return names;
+std::span<const std::string> stage_names(Backend backend) {
+  static const std::string cpu_names[] = {"tile", "program", "loops", "llvm", "asm"};
+  static const std::string triton_names[] = {"tile", "program", "triton"};
+  if (backend == Backend::Cpu) return cpu_names;
+  return triton_names;
 }
 
 std::string PreparedCall::stage_text(std::string_view name, const Config& config) const {
   std::optional<Stage> stage = parse_stage(name);
-  if (!stage) fail("there is no stage \"{}\"", name);
+  std::span<const std::string> known = stage_names(state_->backend);
+  if (!stage || std::find(known.begin(), known.end(), name) == known.end()) fail("there is no stage \"{}\"", name);
   std::string text;
-  with_kernel(state_->specialisation.tile_ir,
-              [&](KernelOp kernel) { text = tilewright::stage_text(kernel, config, cpu::host_target(), *stage); });
+  with_kernel(state_->specialisation.tile_ir, [&](KernelOp kernel) {
+    text = state_->backend == Backend::Cpu ? tilewright::stage_text(kernel, config, cpu::host_target(), *stage)
+                                           : tilewright::stage_text(kernel, config, triton::GpuTarget(), *stage);
+  });
   return text;
 }
 

@@ -3,6 +3,7 @@
 
 #include "autotune/autotune.h"
 #include "config/config_spec.h"
+#include "driver/backend.h"
 #include "driver/specialisation.h"
 #include "tilewright/kernel.h"
 
@@ -28,7 +29,7 @@ struct ReadyLaunch {
 class PreparedCall {
 public:
   /// Keeps the call. Throws Error on the user's line where it cannot be recorded or its arguments do not go together.
-  explicit PreparedCall(const BoundCall& call);
+  explicit PreparedCall(const BoundCall& call, Backend backend = Backend::Cpu);
   ~PreparedCall();
   PreparedCall(const PreparedCall&) = delete;
   PreparedCall& operator=(const PreparedCall&) = delete;
@@ -49,7 +50,7 @@ public:
   ReadyLaunch ready(const Config& config) const;
   /// Schedules and compiles on this thread, and lets go of the code.
   void compile(const Config& config) const;
-  /// `stage` is one of stage_names().
+  /// `stage` is one of the backend's stage_names().
   std::string stage_text(std::string_view stage, const Config& config) const;
 
 private:
@@ -57,7 +58,7 @@ private:
   std::unique_ptr<State> state_;
 };
 
-/// In the order of the pipeline: "tile", "program", "loops", "llvm", "asm".
-std::span<const std::string> stage_names();
+/// In the order of the pipeline: "tile", "program", then "loops", "llvm", "asm", or "triton".
+std::span<const std::string> stage_names(Backend backend = Backend::Cpu);
 
 } // namespace tilewright

@@ -2,39 +2,25 @@
 
 #include "ir/context.h"
 
-#include "llvm/ADT/StringMap.h"
-#include "llvm/ADT/StringRef.h"
-#include "llvm/Support/MemoryBuffer.h"
-
 #include <fmt/core.h>
 
 #include <regex>
 #include <string>
 
 namespace tilewright {
+
+llvm::StringRef SourceLines::line(llvm::StringRef file, unsigned number) {
+  auto [found, is_new] = files_.try_emplace(file);
+  if (is_new)
+    if (auto buffer = llvm::MemoryBuffer::getFile(file)) {
+      found->second.buffer = std::move(*buffer);
+      found->second.buffer->getBuffer().split(found->second.lines, '\n');
+    }
+  const auto& lines = found->second.lines;
+  return number >= 1 && number <= lines.size() ? lines[number - 1].trim() : llvm::StringRef();
+}
+
 namespace {
-
-/// Source files, read once. Empty lines for a file that is not there any more.
-class SourceLines {
-public:
-  llvm::StringRef line(llvm::StringRef file, unsigned number) {
-    auto [found, is_new] = files_.try_emplace(file);
-    if (is_new)
-      if (auto buffer = llvm::MemoryBuffer::getFile(file)) {
-        found->second.buffer = std::move(*buffer);
-        found->second.buffer->getBuffer().split(found->second.lines, '\n');
-      }
-    const auto& lines = found->second.lines;
-    return number >= 1 && number <= lines.size() ? lines[number - 1].trim() : llvm::StringRef();
-  }
-
-private:
-  struct File {
-    std::unique_ptr<llvm::MemoryBuffer> buffer;
-    llvm::SmallVector<llvm::StringRef, 0> lines;
-  };
-  llvm::StringMap<File> files_;
-};
 
 // Without each ` file:line:column` or ` [unknown]` that stands before a comma or a closing parenthesis.
 std::string drop_argument_locations(llvm::StringRef line) {

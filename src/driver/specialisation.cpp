@@ -27,7 +27,7 @@ static std::string describe_layout(const Array& array, int64_t alignment) {
                      fmt::join(array.strides(), ", "), alignment);
 }
 
-Specialisation specialise(const KernelDefinition& definition, const detail::Call& call) {
+Specialisation specialise(const KernelDefinition& definition, const detail::Call& call, Backend backend) {
   Specialisation result;
   std::unique_ptr<mlir::MLIRContext> context = make_context();
   TracedKernel traced = trace(definition, call, context.get());
@@ -60,12 +60,11 @@ Specialisation specialise(const KernelDefinition& definition, const detail::Call
   result.description = fmt::format("{}({})", definition.name, fmt::join(described, ", "));
 
   prepare_kernel(kernel, layouts);
-  const cpu::CpuTarget& target = cpu::host_target();
   result.host = evaluate_host(kernel);
-  result.spec = derive_config_spec(kernel, limits_of(target));
+  result.spec = derive_config_spec(kernel, limits_of(backend));
   result.key.full_hash = identity_hash(kernel);
   result.key.shapes = fmt::format("{}", fmt::join(shapes, "; "));
-  result.key.hardware = fmt::format("{} x{}", target.identity(), num_threads());
+  result.key.hardware = hardware_of(backend);
   result.key.compiler = kCompilerVersion;
   result.tile_ir = serialise_kernel(kernel);
   return result;

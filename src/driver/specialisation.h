@@ -4,6 +4,7 @@
 #include "autotune/candidate.h"
 #include "autotune/tuning_database.h"
 #include "config/config_spec.h"
+#include "driver/backend.h"
 #include "schedule/host_plan.h"
 #include "tilewright/detail/kernel_core.h"
 
@@ -33,6 +34,6 @@ struct Specialisation {
 };
 
 /// Records, pins and analyses the call's kernel. Throws Error on the user's line.
-Specialisation specialise(const KernelDefinition& definition, const detail::Call& call);
+Specialisation specialise(const KernelDefinition& definition, const detail::Call& call, Backend backend = Backend::Cpu);
 
 } // namespace tilewright

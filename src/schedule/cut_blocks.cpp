@@ -1,5 +1,6 @@
 #include "schedule/cut_blocks.h"
 
+#include "config/block_roles.h"
 #include "ir/kernel_loops.h"
 
 #include "llvm/ADT/BitVector.h"
@@ -43,9 +44,12 @@ static BitVector observed_blocks(KernelOp kernel, unsigned count) {
   return observed;
 }
 
-SmallVector<int64_t> cut_blocks(KernelOp pinned, ArrayRef<int64_t> block_sizes, bool pads_extents) {
+SmallVector<int64_t> cut_blocks(KernelOp pinned, ArrayRef<int64_t> block_sizes, bool pads_extents,
+                                int64_t min_dot_block) {
   SmallVector<int64_t> sizes(block_sizes);
   BitVector observed = observed_blocks(pinned, sizes.size());
+  SmallVector<BlockRole> roles;
+  if (min_dot_block > 1) roles = block_roles(pinned);
   for (uint32_t block = 0; block < sizes.size(); ++block) {
     if (observed[block]) continue;
     SmallVector<LoopDim> walks = loop_dims_of_block(pinned, block);
@@ -56,6 +60,8 @@ SmallVector<int64_t> cut_blocks(KernelOp pinned, ArrayRef<int64_t> block_sizes, 
     }
     if (!longest) continue;
     int64_t limit = pads_extents ? static_cast<int64_t>(llvm::PowerOf2Ceil(*longest)) : *longest;
+    if (block < roles.size() && (roles[block].dot_row || roles[block].dot_column || roles[block].dot_sum))
+      limit = std::max(limit, min_dot_block);
     sizes[block] = std::min(sizes[block], limit);
   }
   return sizes;

@@ -66,7 +66,13 @@ bool LinearForm::is_multiple_of(int64_t divisor) const {
 static std::optional<int64_t> largest(Value atom) {
   if (scf::ForOp loop = loop_of_variable(atom)) {
     std::optional<int64_t> step = getConstantIntValue(loop.getStep());
-    if (!step || *step < 1) return std::nullopt;
+    if (!step) { // the variable itself, which stays below the upper bound
+      std::optional<int64_t> first = LinearForm::of(loop.getLowerBound()).minimum();
+      std::optional<int64_t> end = LinearForm::of(loop.getUpperBound()).maximum();
+      if (!first || *first < 0 || !end) return std::nullopt;
+      return std::max<int64_t>(*end - 1, 0);
+    }
+    if (*step < 1) return std::nullopt;
     std::optional<int64_t> length =
         LinearForm::of(loop.getUpperBound()).plus(LinearForm::of(loop.getLowerBound()), -1).maximum();
     if (!length) return INT64_MAX; // it counts iterations, however many

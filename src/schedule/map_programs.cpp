@@ -93,7 +93,12 @@ static TileLoop walk_in_turns(OpBuilder& builder, Location loc, Value program, V
   return {loop, inside.create<arith::AddIOp>(loc, past, program)};
 }
 
-static void make_persistent(ProgramOp program, int64_t tiles, PidType type) {
+static TileLoop walk_in_strides(OpBuilder& builder, Location loc, Value program, Value programs, Value tiles, Value) {
+  auto loop = builder.create<scf::ForOp>(loc, program, tiles, programs);
+  return {loop, loop.getInductionVar()};
+}
+
+static void make_persistent(ProgramOp program, int64_t tiles, PidType type, bool strided) {
   Block& block = program.block();
   SmallVector<ProgramIdOp> ids(block.getOps<ProgramIdOp>());
   SmallVector<Operation*> body = llvm::map_to_vector(block.without_terminator(), [](Operation& op) { return &op; });
@@ -105,7 +110,7 @@ static void make_persistent(ProgramOp program, int64_t tiles, PidType type) {
   Value count = builder.create<arith::ConstantIndexOp>(loc, tiles);
   Value programs = builder.create<WorkerCountOp>(loc, builder.getIndexType());
   Value number = builder.create<ProgramIdOp>(loc, builder.getIndexType());
-  auto walk = type == PidType::PersistentInterleaved ? walk_in_turns : walk_range;
+  auto walk = type != PidType::PersistentInterleaved ? walk_range : strided ? walk_in_strides : walk_in_turns;
   auto [loop, tile] = walk(builder, loc, number, programs, count, one);
   Operation* yield = loop.getBody()->getTerminator();
   for (Operation* op : body) op->moveBefore(yield);
@@ -128,7 +133,7 @@ LogicalResult map_programs(ProgramOp program, const ProgramMapping& mapping) {
   });
   if (mapping.type == PidType::Flat) return success();
   if (program.getPhases()) return program.emitError("has a barrier, so its programs cannot be persistent");
-  make_persistent(program, static_cast<int64_t>(*tiles), mapping.type);
+  make_persistent(program, static_cast<int64_t>(*tiles), mapping.type, mapping.strided);
   set_programs_per_worker(program, mapping.programs_per_worker);
   return success();
 }

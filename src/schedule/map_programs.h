@@ -8,7 +8,9 @@
 // - persistent_blocked: one program for each worker. Each walks a contiguous range of tile numbers; the ranges of any
 //   two workers differ in length by at most one. `programs` goes, and program_id becomes the variable of a loop
 //   around the whole body.
-// - persistent_interleaved: the same, but program p of w walks tiles p, p + w, p + 2w, ...
+// - persistent_interleaved: the same, but program p of w walks tiles p, p + w, p + 2w, ... The loop counts tiles in
+// steps
+//   of w where the mapping is `strided`, else turns.
 // - Persistent programs may be several for each worker, for balance: the attribute `tile.programs_per_worker`.
 // - A group is written on the program's tile.map_program; see there. Where it has fewer than two dimensions there is
 //   nothing to group.
@@ -30,6 +32,7 @@ struct ProgramMapping {
   PidType type = PidType::Flat;
   int64_t group = 1;               // rows of tiles that go together
   int64_t programs_per_worker = 1; // of persistent ones
+  bool strided = false;            // interleaved ones walk tiles in steps of the number of programs
 };
 
 mlir::LogicalResult map_programs(ProgramOp program, const ProgramMapping& mapping);

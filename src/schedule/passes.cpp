@@ -1,5 +1,6 @@
 #include "schedule/passes.h"
 
+#include "schedule/annotate_loops.h"
 #include "schedule/choose_accesses.h"
 #include "schedule/count_lanes.h"
 #include "schedule/cut_blocks.h"
@@ -8,6 +9,7 @@
 #include "schedule/lower_tiles.h"
 #include "schedule/map_programs.h"
 #include "schedule/order_loops.h"
+#include "schedule/pad_extents.h"
 #include "schedule/pin_sizes.h"
 #include "schedule/prove_bounds.h"
 #include "schedule/roll_reductions.h"
@@ -232,6 +234,34 @@ struct UnrollLoops : UnitPass<UnrollLoops, ProgramOp> {
   }
 };
 
+struct AnnotateLoops : UnitPass<AnnotateLoops, ProgramOp> {
+  AnnotateLoops() = default;
+  AnnotateLoops(const AnnotateLoops& other) : UnitPass(other) {}
+  static constexpr StringLiteral kName = "tile-annotate-loops";
+  static constexpr StringLiteral kDescription = "writes on numbered loops how they are to be run";
+  ListOption<int64_t> stages{*this, "stages", llvm::cl::desc("for each number; 0: nothing is said")};
+  ListOption<int64_t> factors{*this, "factors", llvm::cl::desc("of unrolling, for each number")};
+  ListOption<int64_t> statics{*this, "static", llvm::cl::desc("1 or 0 for each number")};
+  ListOption<int64_t> flattens{*this, "flatten", llvm::cl::desc("1 or 0 for each number")};
+  ListOption<int64_t> single_buffers{*this, "one-buffer", llvm::cl::desc("1 or 0 for each number")};
+  ListOption<int64_t> warp_specializes{*this, "warp-specialize", llvm::cl::desc("1 or 0 for each number")};
+  LogicalResult run(ProgramOp program) {
+    annotate_loops(program, {{stages.begin(), stages.end()},
+                             {factors.begin(), factors.end()},
+                             truth_values(statics),
+                             truth_values(flattens),
+                             truth_values(single_buffers),
+                             truth_values(warp_specializes)});
+    return success();
+  }
+};
+
+struct PadExtents : UnitPass<PadExtents, ProgramOp> {
+  static constexpr StringLiteral kName = "tile-pad-extents";
+  static constexpr StringLiteral kDescription = "rounds dimensions up to powers of two";
+  LogicalResult run(ProgramOp program) { return pad_extents(program); }
+};
+
 struct SimplifyProgram : UnitPass<SimplifyProgram, ProgramOp> {
   static constexpr StringLiteral kName = "tile-simplify-program";
   static constexpr StringLiteral kDescription = "cleans up program IR";
@@ -254,6 +284,8 @@ void register_schedule_passes() {
   PassRegistration<MapPrograms>();
   PassRegistration<ExpandProgramIds>();
   PassRegistration<UnrollLoops>();
+  PassRegistration<AnnotateLoops>();
+  PassRegistration<PadExtents>();
   PassRegistration<SimplifyProgram>();
 }
 

@@ -1,6 +1,7 @@
 #include "schedule/schedule.h"
 
 #include "ir/context.h"
+#include "schedule/annotate_loops.h"
 #include "schedule/choose_accesses.h"
 #include "schedule/count_lanes.h"
 #include "schedule/cut_blocks.h"
@@ -8,6 +9,7 @@
 #include "schedule/lower_tiles.h"
 #include "schedule/map_programs.h"
 #include "schedule/order_loops.h"
+#include "schedule/pad_extents.h"
 #include "schedule/prove_bounds.h"
 #include "schedule/roll_reductions.h"
 #include "schedule/simplify.h"
@@ -31,6 +33,7 @@ struct Choices {
   std::vector<bool> flattened;
   std::vector<int64_t> unroll_factors;
   std::vector<bool> static_ranges;
+  LoopAnnotations annotations;
   std::vector<std::string> indexing, load_evictions, store_evictions;
 
   explicit Choices(const Config& config) {
@@ -43,6 +46,13 @@ struct Choices {
     if (config.has("range_unroll_factors")) unroll_factors = config.get_ints("range_unroll_factors");
     if (config.has("flatten_loops")) flattened = config.get_bools("flatten_loops");
     if (config.has("static_ranges")) static_ranges = config.get_bools("static_ranges");
+    if (config.has("range_num_stages")) annotations.stages = config.get_ints("range_num_stages");
+    if (config.has("range_flattens")) annotations.flattens = config.get_bools("range_flattens");
+    if (config.has("range_multi_buffers")) {
+      annotations.single_buffers = config.get_bools("range_multi_buffers");
+      annotations.single_buffers.flip();
+    }
+    if (config.has("range_warp_specializes")) annotations.warp_specializes = config.get_bools("range_warp_specializes");
     if (config.has("indexing")) indexing = config.get_strings("indexing");
     if (config.has("load_eviction_policies")) load_evictions = config.get_strings("load_eviction_policies");
     if (config.has("store_eviction_policies")) store_evictions = config.get_strings("store_eviction_policies");
@@ -67,14 +77,24 @@ static FailureOr<ProgramOp> run_passes(KernelOp kernel, Choices choices, const B
   if (failed(roll_reductions(kernel, choices.reduction_loops, choices.block_sizes))) return failure();
 
   // Program IR.
-  SmallVector<int64_t> blocks = cut_blocks(kernel, choices.block_sizes, limits.pads_extents);
+  SmallVector<int64_t> blocks = cut_blocks(kernel, choices.block_sizes, limits.pads_extents, limits.min_dot_block);
   FailureOr<ProgramOp> program = lower_tiles(kernel, blocks, builder);
   if (failed(program)) return failure();
   prove_bounds(*program);
-  FailureOr<bool> unrolled = unroll_loops(*program, choices.unroll_factors, choices.static_ranges);
-  if (failed(unrolled)) return failure();
-  if (*unrolled) prove_bounds(*program); // the unrolled part of a ragged range has full tiles only
-  if (failed(map_programs(*program, {*pid_type, choices.l2_grouping, choices.programs_per_worker}))) return failure();
+  if (!limits.loops_are_annotated) {
+    FailureOr<bool> unrolled = unroll_loops(*program, choices.unroll_factors, choices.static_ranges);
+    if (failed(unrolled)) return failure();
+    if (*unrolled) prove_bounds(*program); // the unrolled part of a ragged range has full tiles only
+  }
+  const ProgramMapping mapping{*pid_type, choices.l2_grouping, choices.programs_per_worker,
+                               /*strided=*/limits.loops_are_annotated};
+  if (failed(map_programs(*program, mapping))) return failure();
+  if (limits.loops_are_annotated) {
+    choices.annotations.unroll_factors = choices.unroll_factors;
+    choices.annotations.statics = choices.static_ranges;
+    annotate_loops(*program, choices.annotations);
+  }
+  if (limits.pads_extents && failed(pad_extents(*program))) return failure();
   if (failed(simplify_program(*program))) return failure();
   if (failed(verify(*program))) return failure();
   return program;

@@ -37,7 +37,8 @@ struct RunArguments {
 
 struct ShowArguments {
   KernelArguments kernel;
-  std::string stage = "tile";
+  std::string backend = "cpu";
+  std::string stage;  // empty: "tile", or the text that the backend makes
   std::string config; // as in RunArguments
 };
 

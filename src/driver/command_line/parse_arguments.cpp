@@ -132,14 +132,18 @@ void add_show(CLI::App& command, ShowArguments& show, const Example& example) {
   command
       .add_option("--stage", show.stage,
                   "tile: what the kernel computes, before any config. program: one program of it, for this config. "
-                  "loops: its vector loops. llvm: LLVM IR, optimised. asm: machine code. spec: the options that a "
-                  "config of this kernel has, and their legal values, as JSON")
-      ->type_name("tile|program|loops|llvm|asm|spec")
+                  "loops: its vector loops. llvm: LLVM IR, optimised. asm: machine code. triton: the Python of that "
+                  "backend. spec: the options that a config of this kernel has, and their legal values, as JSON. By "
+                  "default tile, or what another backend than the CPU's makes")
+      ->type_name("tile|program|loops|llvm|asm|triton|spec");
+  command.add_option("--backend", show.backend, "What the kernel is made for")
+      ->type_name("cpu|triton")
       ->capture_default_str();
   add_config_flag(command, show.config);
-  command.footer(examples(example, {"{program} show {kernel}", "{program} show {kernel} --stage loops --config default",
-                                    "{program} show {kernel} --stage asm --size {size}=333",
-                                    "{program} show {kernel} --stage spec"}));
+  command.footer(
+      examples(example, {"{program} show {kernel}", "{program} show {kernel} --stage loops --config default",
+                         "{program} show {kernel} --stage asm --size {size}=333",
+                         "{program} show {kernel} --backend triton", "{program} show {kernel} --stage spec"}));
 }
 
 void add_bench(CLI::App& command, BenchArguments& bench, const Example& example) {
