@@ -1,6 +1,5 @@
 #include "schedule/cut_blocks.h"
 
-#include "config/block_roles.h"
 #include "ir/kernel_loops.h"
 
 #include "llvm/ADT/BitVector.h"
@@ -44,12 +43,24 @@ static BitVector observed_blocks(KernelOp kernel, unsigned count) {
   return observed;
 }
 
+// The blocks of rows, columns and summed dimensions of dots.
+static BitVector blocks_of_dots(KernelOp kernel, unsigned count) {
+  BitVector found(count);
+  kernel.walk([&](DotOp dot) {
+    SmallVector<Dim> dims;
+    for (Value value : {dot.getA(), dot.getB()}) llvm::append_range(dims, ArrayRef<Dim>(dims_of(value)).take_back(2));
+    for (const Dim& dim : dims)
+      if (auto symbol = dim.symbol(); symbol && symbol->kind == Symbol::Kind::Block && symbol->index < count)
+        found.set(symbol->index);
+  });
+  return found;
+}
+
 SmallVector<int64_t> cut_blocks(KernelOp pinned, ArrayRef<int64_t> block_sizes, bool pads_extents,
                                 int64_t min_dot_block) {
   SmallVector<int64_t> sizes(block_sizes);
   BitVector observed = observed_blocks(pinned, sizes.size());
-  SmallVector<BlockRole> roles;
-  if (min_dot_block > 1) roles = block_roles(pinned);
+  BitVector in_dots = blocks_of_dots(pinned, sizes.size());
   for (uint32_t block = 0; block < sizes.size(); ++block) {
     if (observed[block]) continue;
     SmallVector<LoopDim> walks = loop_dims_of_block(pinned, block);
@@ -60,8 +71,7 @@ SmallVector<int64_t> cut_blocks(KernelOp pinned, ArrayRef<int64_t> block_sizes, 
     }
     if (!longest) continue;
     int64_t limit = pads_extents ? static_cast<int64_t>(llvm::PowerOf2Ceil(*longest)) : *longest;
-    if (block < roles.size() && (roles[block].dot_row || roles[block].dot_column || roles[block].dot_sum))
-      limit = std::max(limit, min_dot_block);
+    if (in_dots[block]) limit = std::max(limit, min_dot_block);
     sizes[block] = std::min(sizes[block], limit);
   }
   return sizes;

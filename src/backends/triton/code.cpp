@@ -27,6 +27,10 @@ std::string type_name(Type type, Location location) {
 
 std::string unsigned_type(StringRef type) { return type == "int1" ? "int1" : "u" + type.str(); }
 
+std::string signed_type(StringRef type) { return type.starts_with("uint") ? type.drop_front().str() : type.str(); }
+
+bool is_unsigned(const Code& code) { return StringRef(code.type).starts_with("uint"); }
+
 Code call(const std::string& function, ArrayRef<Code> arguments, const std::string& type) {
   std::string text = function + "(";
   for (auto [i, argument] : llvm::enumerate(arguments)) text += (i ? ", " : "") + argument.text;

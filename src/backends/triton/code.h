@@ -13,7 +13,9 @@ enum class Binding { Comparison, Or, Xor, And, Shift, Sum, Product, Unary, Atom 
 struct Code {
   std::string text;
   Binding binding = Binding::Atom;
-  std::string type; // "float32", as it is named in triton.language; empty for a literal, which takes the other's type
+  // "float32", as it is named in triton.language; empty for a literal, which takes the other's type. An integer of the
+  // program has no sign; here it is "int32" or "uint32", as the op behind it left it, and an op that minds converts.
+  std::string type;
   // Of the value that the expression has, without dimensions of 1 in the program's value: a size, or 1 where the value
   // is the same all along the dimension. Empty: the same everywhere.
   llvm::SmallVector<int64_t> shape = {};
@@ -29,6 +31,8 @@ std::string type_name(mlir::Type type, mlir::Location location);
 
 /// "uint32" for "int32".
 std::string unsigned_type(llvm::StringRef type);
+std::string signed_type(llvm::StringRef type);
+bool is_unsigned(const Code& code);
 
 /// `text(...)` of literals and names.
 Code call(const std::string& function, llvm::ArrayRef<Code> arguments, const std::string& type);

@@ -34,7 +34,7 @@ Code KernelEmitter::line(Value begin, int64_t size, StringRef wanted) {
                                                    {number.value_or(0), size}};
   if (auto known = lines_.find(key); known != lines_.end()) return known->second;
   Code lanes{fmt::format("tl.arange(0, {})", size), Binding::Atom, "int32", {size}};
-  std::string name = wanted.empty() ? "offs" : wanted.str();
+  std::string name = wanted.empty() ? "cols" : wanted.str();
   if (number && *number > 0) lanes.text = fmt::format("tl.arange({}, {})", *number, *number + size);
   if (number && *number > 0 && !llvm::isPowerOf2_64(*number + size)) // its ends must be powers of two
     lanes = binary(integer(*number), "+", {fmt::format("tl.arange(0, {})", size), Binding::Atom, "int32", {size}},
@@ -69,14 +69,13 @@ Code KernelEmitter::spread(const Code& code, ArrayRef<int64_t> block_shape, int6
   return spread;
 }
 
-std::optional<Code> KernelEmitter::lanes_mask(Value valid, int64_t lanes) {
+std::optional<Code> KernelEmitter::lanes_mask(Value valid, ArrayRef<int64_t> shape, int64_t dim) {
   std::optional<Code> mask;
-  for (const LaneLimit& limit : limits_of(valid, lanes)) {
+  for (const LaneLimit& limit : limits_of(valid, shape[dim])) {
     Code end = limit.end ? code_of(limit.end) : integer(limit.constant_end);
-    Code condition = compare(line(limit.begin, lanes), "<", end);
+    Code condition = compare(spread(line(limit.begin, shape[dim]), shape, dim), "<", end);
     mask = mask ? binary(*mask, "&", condition, Binding::And, "int1") : condition;
   }
-  if (!mask || mask->is_scalar()) return mask;
   return mask;
 }
 
@@ -88,20 +87,9 @@ static ArrayRef<int64_t> shape_of(Type type) {
 std::optional<Code> KernelEmitter::bounds_mask(Type type, OperandRange valid, ArrayRef<int32_t> dims) {
   std::optional<Code> mask;
   for (auto [lanes, dim] : llvm::zip(valid, dims)) {
-    std::optional<Code> condition = lanes_mask(lanes, shape_of(type)[dim]);
+    std::optional<Code> condition = lanes_mask(lanes, shape_of(type), dim);
     if (!condition) continue;
-    Code spread_out = *condition;
-    if (condition->text.size() > 0 && shape_of(type).size() > 1) {
-      // `(offs_m < 100)[:, None]` reads better as `offs_m[:, None] < 100`.
-      SmallVector<LaneLimit, 1> limits = limits_of(lanes, shape_of(type)[dim]);
-      if (limits.size() == 1) {
-        Code end = limits[0].end ? code_of(limits[0].end) : integer(limits[0].constant_end);
-        spread_out = compare(spread(line(limits[0].begin, shape_of(type)[dim]), shape_of(type), dim), "<", end);
-      } else {
-        spread_out = spread(*condition, shape_of(type), dim);
-      }
-    }
-    mask = mask ? binary(*mask, "&", spread_out, Binding::And, "int1") : spread_out;
+    mask = mask ? binary(*mask, "&", *condition, Binding::And, "int1") : condition;
   }
   return mask;
 }
@@ -115,7 +103,20 @@ std::optional<Code> KernelEmitter::mask_of(AccessOp access) {
     Code code = code_of(own);
     mask = mask ? binary(*mask, "&", code, Binding::And, "int1") : code;
   }
-  return mask;
+  return mask ? std::optional(named_if_repeated(*mask, "mask")) : mask;
+}
+
+Code KernelEmitter::named_if_repeated(const Code& code, StringRef wanted) {
+  if (code.binding == Binding::Atom) return code;
+  ++written_[code.text];
+  if (auto times = repeated_.find(code.text); times == repeated_.end() || times->second < 2) return code;
+  // A name that was given in a block which has ended is not known here.
+  if (auto known = named_.find(code.text); known != named_.end() && writer_.is_open(known->second.first))
+    return known->second.second;
+  Code name{writer_.unique(wanted), Binding::Atom, code.type, code.shape};
+  writer_.line(name.text + " = " + code.text);
+  named_[code.text] = {writer_.block(), name};
+  return name;
 }
 
 //===----------------------------------------------------------------------===//
@@ -182,6 +183,7 @@ Code KernelEmitter::address(AccessOp access) {
   if (lanes.empty()) return pointer;
   Code sum = lanes[0];
   for (const Code& more : ArrayRef<Code>(lanes).drop_front()) sum = binary(sum, "+", more, Binding::Sum, sum.type);
+  if (lanes.size() > 1) sum = named_if_repeated(sum, "offsets");
   return binary(pointer, "+", sum, Binding::Sum, "pointer");
 }
 

@@ -22,7 +22,9 @@ std::string KernelEmitter::variable_name(scf::ForOp loop) {
   const bool sums = loop.getBody()->walk([](DotOp) { return WalkResult::interrupt(); }).wasInterrupted();
   StringRef name = !tiles.empty() ? StringRef(tiles.back()) : sums ? "k" : "i";
   name.consume_front("tile_");
-  return name == "tile" ? "i" : name.str();
+  if (name == "tile") return "i";
+  // What is loaded from an argument of that name is called so.
+  return llvm::is_contained(arguments_, name) ? "start_" + name.str() : name.str();
 }
 
 std::string KernelEmitter::loop_range(scf::ForOp loop) {

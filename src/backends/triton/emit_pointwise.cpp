@@ -1,11 +1,13 @@
 // Arithmetic, comparisons and conversions.
 #include "backends/triton/kernel_emitter.h"
 
+#include "backends/triton/wide_products.h"
 #include "schedule/linear_form.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
 
+#include <cmath>
 #include <fmt/format.h>
 
 using namespace mlir;
@@ -21,7 +23,10 @@ static bool is_narrow_float(StringRef type) { return type == "bfloat16" || type 
 std::optional<Code> KernelEmitter::compute_index(Operation* op) {
   if (op->getNumResults() != 1 || !op->getResult(0).getType().isIndex() || isa<arith::SelectOp>(op))
     return std::nullopt;
-  if (auto conversion = dyn_cast<arith::IndexCastOp>(op)) return code_of(conversion.getIn());
+  if (auto conversion = dyn_cast<arith::IndexCastOp>(op)) {
+    Code source = code_of(conversion.getIn());
+    return reinterpreted(source, signed_type(source.type));
+  }
   if (auto conversion = dyn_cast<arith::IndexCastUIOp>(op)) {
     Code source = code_of(conversion.getIn());
     return source.is_literal() ? source : converted(reinterpreted(source, unsigned_type(source.type)), "int64");
@@ -32,6 +37,11 @@ std::optional<Code> KernelEmitter::compute_index(Operation* op) {
   std::string type = a.type == "int64" || b.type == "int64" ? "int64" : "int32";
   if (type == "int32" && isa<arith::MulIOp, arith::AddIOp>(op)) {
     std::optional<int64_t> most = LinearForm::of(op->getResult(0)).maximum();
+    // A program's number, of which there is no bound, is below this.
+    constexpr int64_t kMostPrograms = 1 << 16;
+    for (const Code& factor : {a, b})
+      if (!most && isa<arith::MulIOp>(op) && factor.is_literal() && std::stoll(factor.text) > INT32_MAX / kMostPrograms)
+        most = INT64_MAX;
     if (most && *most > INT32_MAX) {
       a = converted(a, "int64");
       type = "int64";
@@ -82,10 +92,24 @@ bool KernelEmitter::is_rounded_after(Operation* op) {
   });
 }
 
+static std::optional<double> constant_real(Value value) {
+  if (auto splat = value.getDefiningOp<SplatOp>()) value = splat.getScalar();
+  auto constant = value.getDefiningOp<arith::ConstantOp>();
+  auto real = constant ? dyn_cast<FloatAttr>(constant.getValue()) : FloatAttr();
+  return real ? std::optional(real.getValueAsDouble()) : std::nullopt;
+}
+
 // Triton's `/` on float32 may be wrong by two units in the last place; what is rounded to 16 bits next does not show
 // it.
 Code KernelEmitter::divide(Operation* op, const Code& a, const Code& b) {
   std::string type = type_name(op->getResult(0).getType(), op->getLoc());
+  // By a power of two: its inverse is exact.
+  if (auto divisor = constant_real(op->getOperand(1)); divisor && type != "float64") {
+    int exponent = 0;
+    if (std::abs(std::frexp(*divisor, &exponent)) == 0.5 && std::abs(exponent) < 14)
+      return binary(a, "*", literal(Builder(op->getContext()).getF32FloatAttr(static_cast<float>(1 / *divisor))),
+                    Binding::Product, type);
+  }
   if (type == "float32" && !is_rounded_after(op)) return call("tl.div_rn", {a, b}, type);
   Code quotient = binary(a, "/", b, Binding::Product, is_narrow_float(type) ? "float32" : type);
   return of_type(quotient, type);
@@ -131,12 +155,13 @@ static Code compare_floats(arith::CmpFPredicate predicate, const Code& a, const 
 
 static Code compare_integers(arith::CmpIPredicate predicate, Code a, Code b) {
   using P = arith::CmpIPredicate;
-  const bool is_unsigned = predicate >= P::ult;
-  if (is_unsigned) {
-    std::string type = unsigned_type(a.is_literal() ? b.type : a.type);
-    a = reinterpreted(a, type);
-    b = reinterpreted(b, type);
-  }
+  // Equality minds no sign, but both sides must have the same.
+  const bool is_equality = predicate == P::eq || predicate == P::ne;
+  const bool compares_unsigned = is_equality ? is_unsigned(a) || is_unsigned(b) : predicate >= P::ult;
+  const std::string known = signed_type(a.is_literal() ? b.type : a.type);
+  const std::string type = compares_unsigned ? unsigned_type(known) : known;
+  a = reinterpreted(a, type);
+  b = reinterpreted(b, type);
   switch (predicate) {
   case P::eq: return compare(a, "==", b);
   case P::ne: return compare(a, "!=", b);
@@ -163,19 +188,29 @@ std::optional<Code> KernelEmitter::compute_arith(Operation* op) {
     if (auto comparison = dyn_cast<arith::CmpFOp>(op)) return compare_floats(comparison.getPredicate(), a, b);
     return compare_integers(cast<arith::CmpIOp>(op).getPredicate(), a, b);
   }
+  // Of integers, most ops mind no sign: the result has none where no operand has.
+  const bool any_unsigned = llvm::any_of(operands, is_unsigned);
+  const std::string result = any_unsigned ? unsigned_type(type) : type;
   if (auto select = dyn_cast<arith::SelectOp>(op)) {
     Code x = operands[1], y = operands[2];
-    const bool is_index = op->getResult(0).getType().isIndex();
-    make_one_typed(x, y, type);
-    std::string result = is_index && (x.type == "int64" || y.type == "int64") ? "int64" : type;
-    return call("tl.where", {a, x, y}, result);
+    if (any_unsigned) x = reinterpreted(x, result), y = reinterpreted(y, result);
+    make_one_typed(x, y, result);
+    const bool is_wide = op->getResult(0).getType().isIndex() && (x.type == "int64" || y.type == "int64");
+    return call("tl.where", {a, x, y}, is_wide ? "int64" : result);
   }
-  if (operands.size() == 2) make_one_typed(a, b, type);
-  auto with = [&](const char* sign, Binding binding) { return binary(a, sign, b, binding, type); };
-  // Shifts, divisions and remainders of unsigned numbers: as such, and back.
+  if (any_unsigned)
+    for (Code* operand : {&a, &b}) *operand = reinterpreted(*operand, result);
+  if (operands.size() == 2) make_one_typed(a, b, result);
+  auto with = [&](const char* sign, Binding binding) { return binary(a, sign, b, binding, result); };
+  auto as_signed = [&](const char* sign, Binding binding) {
+    return binary(reinterpreted(a, type), sign, reinterpreted(b, type), binding, type);
+  };
   auto as_unsigned = [&](const char* sign, Binding binding) {
     std::string other = unsigned_type(type);
-    return reinterpreted(binary(reinterpreted(a, other), sign, reinterpreted(b, other), binding, other), type);
+    return binary(reinterpreted(a, other), sign, reinterpreted(b, other), binding, other);
+  };
+  auto larger_or_smaller = [&](const char* function, const std::string& of) {
+    return call(function, {reinterpreted(a, of), reinterpreted(b, of)}, of);
   };
   auto propagating = [&](const char* function) {
     Code code = call(function, {a, b}, type);
@@ -199,22 +234,17 @@ std::optional<Code> KernelEmitter::compute_arith(Operation* op) {
       .Case([&](arith::RemFOp) { return library("fmod", {a, b}, type); })
       .Case([&](arith::MaximumFOp) { return propagating("tl.maximum"); })
       .Case([&](arith::MinimumFOp) { return propagating("tl.minimum"); })
-      .Case<arith::MaxNumFOp, arith::MaxSIOp>([&](auto) { return call("tl.maximum", {a, b}, type); })
-      .Case<arith::MinNumFOp, arith::MinSIOp>([&](auto) { return call("tl.minimum", {a, b}, type); })
-      .Case([&](arith::MaxUIOp) {
-        std::string other = unsigned_type(type);
-        return reinterpreted(call("tl.maximum", {reinterpreted(a, other), reinterpreted(b, other)}, other), type);
-      })
-      .Case([&](arith::MinUIOp) {
-        std::string other = unsigned_type(type);
-        return reinterpreted(call("tl.minimum", {reinterpreted(a, other), reinterpreted(b, other)}, other), type);
-      })
-      .Case([&](arith::DivSIOp) { return with("//", Binding::Product); })
-      .Case([&](arith::RemSIOp) { return with("%", Binding::Product); })
+      .Case<arith::MaxNumFOp, arith::MaxSIOp>([&](auto) { return larger_or_smaller("tl.maximum", type); })
+      .Case<arith::MinNumFOp, arith::MinSIOp>([&](auto) { return larger_or_smaller("tl.minimum", type); })
+      .Case([&](arith::MaxUIOp) { return larger_or_smaller("tl.maximum", unsigned_type(type)); })
+      .Case([&](arith::MinUIOp) { return larger_or_smaller("tl.minimum", unsigned_type(type)); })
+      .Case([&](arith::DivSIOp) { return as_signed("//", Binding::Product); })
+      .Case([&](arith::RemSIOp) { return as_signed("%", Binding::Product); })
       .Case([&](arith::DivUIOp) { return as_unsigned("//", Binding::Product); })
       .Case([&](arith::RemUIOp) { return as_unsigned("%", Binding::Product); })
       .Case([&](arith::FloorDivSIOp) {
         // Triton rounds towards zero: one less where the remainder and the divisor are of different signs.
+        a = reinterpreted(a, type), b = reinterpreted(b, type);
         Code rest = binary(a, "%", b, Binding::Product, type), quotient = binary(a, "//", b, Binding::Product, type);
         Code off = binary(compare(rest, "!=", integer(0)), "&",
                           compare(binary(rest, "^", b, Binding::Xor, type), "<", integer(0)), Binding::And, "int1");
@@ -227,7 +257,7 @@ std::optional<Code> KernelEmitter::compute_arith(Operation* op) {
         return with("^", Binding::Xor);
       })
       .Case([&](arith::ShLIOp) { return with("<<", Binding::Shift); })
-      .Case([&](arith::ShRSIOp) { return with(">>", Binding::Shift); })
+      .Case([&](arith::ShRSIOp) { return as_signed(">>", Binding::Shift); })
       .Case([&](arith::ShRUIOp) { return as_unsigned(">>", Binding::Shift); })
       .Default([](Operation*) { return std::nullopt; });
 }
@@ -235,6 +265,21 @@ std::optional<Code> KernelEmitter::compute_arith(Operation* op) {
 //===----------------------------------------------------------------------===//
 // Conversions
 //===----------------------------------------------------------------------===//
+
+// Half of a product of 32-bit numbers that was formed in 64 bits (wide_products.h).
+std::optional<Code> KernelEmitter::half_of_product(Operation* op) {
+  std::optional<HalfOfProduct> half = half_of_wide_product(op);
+  if (!half) return std::nullopt;
+  auto factor = [&](Value value) {
+    Code code = code_of(value);
+    if (!code.is_literal()) return reinterpreted(code, "uint32");
+    return integer(static_cast<int64_t>(static_cast<uint32_t>(std::stoll(code.text))));
+  };
+  Code a = factor(half->a), b = factor(half->b);
+  if (a.is_literal()) std::swap(a, b);
+  if (half->is_upper) return call("tl.umulhi", {a, b}, "uint32");
+  return binary(a, "*", b, Binding::Product, "uint32");
+}
 
 std::optional<Code> KernelEmitter::compute_cast(Operation* op) {
   if (op->getNumOperands() != 1 || op->getNumResults() != 1) return std::nullopt;
@@ -248,13 +293,18 @@ std::optional<Code> KernelEmitter::compute_cast(Operation* op) {
   };
   return llvm::TypeSwitch<Operation*, std::optional<Code>>(op)
       .Case<arith::ExtFOp, arith::TruncFOp, arith::ExtSIOp, arith::TruncIOp, arith::SIToFPOp, arith::FPToSIOp>(
-          [&](auto) {
+          [&](auto) -> std::optional<Code> {
+            if (std::optional<Code> half = half_of_product(op)) return half;
             Code code = operand();
+            if (isa<arith::ExtSIOp, arith::SIToFPOp>(op)) code = reinterpreted(code, signed_type(code.type));
             if (isa<arith::ExtSIOp, arith::SIToFPOp>(op) && code.type == "int1") // a set bit is -1 as a signed number
               return Code{"-" + converted(code, type).text, Binding::Unary, type, code.shape};
             return converted(code, type);
           })
-      .Case<arith::IndexCastOp>([&](auto) { return converted(operand(), type); })
+      .Case<arith::IndexCastOp>([&](auto) {
+        Code code = operand();
+        return converted(reinterpreted(code, signed_type(code.type)), type);
+      })
       .Case<arith::ExtUIOp, arith::UIToFPOp, arith::IndexCastUIOp>([&](auto) {
         Code code = operand();
         return converted(reinterpreted(code, unsigned_type(code.type)), type);

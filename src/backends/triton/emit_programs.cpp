@@ -42,7 +42,7 @@ void KernelEmitter::emit_map_program(MapProgramOp op) {
   Code left = code_of(op.getId());
   auto define = [&](size_t i, const Code& code) {
     if (op.getResult(i).use_empty()) return;
-    if (code.text == left.text || code.is_literal()) return void(codes_[op.getResult(i)] = code); // has a name
+    if (code.binding == Binding::Atom) return void(codes_[op.getResult(i)] = code); // has a name
     std::string name = writer_.unique(names[i]);
     writer_.line(name + " = " + code.text, op.getLoc());
     codes_[op.getResult(i)] = {name, Binding::Atom, "int32"};

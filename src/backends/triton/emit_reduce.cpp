@@ -16,11 +16,11 @@ namespace tilewright::triton {
 
 Code KernelEmitter::masked(const Code& code, Type type, int64_t dim, Value valid, const Code& neutral) {
   auto tensor = cast<RankedTensorType>(type);
-  std::optional<Code> mask = lanes_mask(valid, tensor.getDimSize(dim));
+  std::optional<Code> mask = lanes_mask(valid, tensor.getShape(), dim);
   if (!mask) return code;
   Code other = neutral;
   if (code.is_literal()) other = converted(other, type_name(type, program_.getLoc()));
-  return call("tl.where", {spread(*mask, tensor.getShape(), dim), code, other}, type_name(type, program_.getLoc()));
+  return call("tl.where", {*mask, code, other}, type_name(type, program_.getLoc()));
 }
 
 //===----------------------------------------------------------------------===//
@@ -68,6 +68,7 @@ Code KernelEmitter::compute_reduce(ReduceOp reduce) {
   Type element = element_type(type);
   std::string name = type_name(element, reduce.getLoc());
   Code source = code_of(reduce.getSource());
+  source = reinterpreted(source, signed_type(source.type));
   Code neutral = literal(neutral_element(reduce.getKind(), element));
   for (auto [valid, dim] : llvm::zip(reduce.getValid(), reduce.getValidDims()))
     if (!missing_.is_neutral(reduce, dim)) source = masked(source, type, dim, valid, neutral);
@@ -234,8 +235,8 @@ void KernelEmitter::emit_combine(CombineOp op) {
   std::vector<std::string> sources, names;
   for (Value source : op.getSources()) sources.push_back(in_full(source).text);
   if (op.getValid()) {
-    std::optional<Code> mask = lanes_mask(op.getValid(), type.getDimSize(op.getDim()));
-    sources.push_back(converted(flag_code(spread(*mask, type.getShape(), op.getDim()), shape), "int1").text);
+    std::optional<Code> mask = lanes_mask(op.getValid(), type.getShape(), op.getDim());
+    sources.push_back(flag_code(*mask, shape).text);
   }
   std::string function = combiner_function(op, op.block(), op.getValid() != nullptr);
   for (Value result : op.getResults()) names.push_back(result.use_empty() ? writer_.unique("_") : name_of(result));
@@ -277,8 +278,8 @@ void KernelEmitter::emit_scan(ScanOp op) {
       return writer_.line(fmt::format("{} = {}({}, {}{})", names[0], function, sources[0], axis, reverse), op.getLoc());
   }
   if (with_flag) {
-    std::optional<Code> mask = lanes_mask(op.getValid(), type.getDimSize(op.getDim()));
-    sources.push_back(flag_code(spread(*mask, type.getShape(), op.getDim()), shape).text);
+    std::optional<Code> mask = lanes_mask(op.getValid(), type.getShape(), op.getDim());
+    sources.push_back(flag_code(*mask, shape).text);
     names.push_back(writer_.unique("_"));
   }
   std::string function = combiner_function(op, op.block(), with_flag);

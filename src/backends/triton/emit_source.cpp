@@ -45,7 +45,11 @@ public:
       fold_uniform_values(*part);
       check_diagnostics(program_.getContext(), [&] { return simplify_program(*part); });
       std::string name = parts.size() == 1 ? kernel + "_kernel" : fmt::format("{}_kernel_{}", kernel, i);
-      functions_.push_back(KernelEmitter(*part, name, arguments_, source_line_).run());
+      KernelEmitter first(*part, name, arguments_, source_line_);
+      first.run();
+      KernelEmitter emitter(*part, name, arguments_, source_line_);
+      emitter.name_repeated(first.written());
+      functions_.push_back(emitter.run());
       std::string line = launch(functions_.back(), *part);
       launches_.push_back(line);
     }

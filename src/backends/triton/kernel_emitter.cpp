@@ -13,7 +13,7 @@ using namespace mlir;
 namespace tilewright::triton {
 
 // Longer expressions that would stand inside others get a line of their own.
-constexpr size_t kLongestOperand = 60, kLongestIndex = 32;
+constexpr size_t kLongestOperand = 60, kLongestIndex = 48;
 
 KernelEmitter::KernelEmitter(ProgramOp program, std::string name, ArrayRef<std::string> arguments,
                              llvm::function_ref<StringRef(StringRef, unsigned)> source_line)
@@ -141,7 +141,7 @@ Code KernelEmitter::code_of(Value value) {
   const bool is_index = value.getType().isIndex();
   if (code.text.size() <= (is_index ? kLongestIndex : kLongestOperand)) return code;
   // Indices may be read in inner blocks, and so get their name where they are computed.
-  std::string name = is_index ? writer_.unique("index") : name_of(value);
+  std::string name = is_index ? writer_.unique("bound") : name_of(value);
   if (is_index)
     writer_.line_in(op->getBlock(), name + " = " + code.text);
   else
@@ -188,6 +188,7 @@ Code KernelEmitter::in_full(const Code& code, Type type) {
       return {fmt::format("tl.zeros({}, tl.{})", tuple(shape), element), Binding::Atom, element, shape};
     return {fmt::format("tl.full({}, {}, tl.{})", tuple(shape), code.text, element), Binding::Atom, element, shape};
   }
+  if (is_unsigned(code)) return in_full(reinterpreted(code, element), type);
   if (ArrayRef<int64_t>(code.shape) == ArrayRef<int64_t>(shape)) return code;
   return {fmt::format("tl.broadcast_to({}, {})", code.text, tuple(shape)), Binding::Atom, code.type, shape};
 }

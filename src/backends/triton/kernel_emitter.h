@@ -48,6 +48,10 @@ public:
 
   EmittedFunction run();
 
+  /// Masks and sums of offsets that a first run wrote several times: this one gives them names.
+  void name_repeated(std::map<std::string, unsigned> written) { repeated_ = std::move(written); }
+  const std::map<std::string, unsigned>& written() const { return written_; }
+
 private:
   //===--- kernel_emitter.cpp: blocks and statements ----------------------===//
   void emit_block(mlir::Block& block);
@@ -72,6 +76,7 @@ private:
   std::optional<Code> compute_arith(mlir::Operation* op);
   std::optional<Code> compute_index(mlir::Operation* op);
   std::optional<Code> compute_cast(mlir::Operation* op);
+  std::optional<Code> half_of_product(mlir::Operation* op);
   std::optional<Code> compute_math(mlir::Operation* op);
   Code compute_composite(CompositeOp op);
   Code divide(mlir::Operation* op, const Code& a, const Code& b);
@@ -95,9 +100,11 @@ private:
   /// A dimension of an access's block, set among the dimensions of all of it.
   Code spread(const Code& code, llvm::ArrayRef<int64_t> block_shape, int64_t first_dim, int64_t rank = 1);
   Code address(AccessOp access);
+  /// The expression, or its name where it is written several times.
+  Code named_if_repeated(const Code& code, llvm::StringRef wanted);
   std::optional<Code> mask_of(AccessOp access);
-  /// True in the lanes of one dimension that exist.
-  std::optional<Code> lanes_mask(mlir::Value valid, int64_t lanes);
+  /// True in the lanes of one dimension that exist, set among the dimensions of all.
+  std::optional<Code> lanes_mask(mlir::Value valid, llvm::ArrayRef<int64_t> shape, int64_t dim);
   std::optional<Code> bounds_mask(mlir::Type type, mlir::OperandRange valid, llvm::ArrayRef<int32_t> dims);
   std::string block_pointer(AccessOp access, std::vector<int64_t>& checked);
   std::string descriptor(AccessOp access, std::string& offsets);
@@ -141,7 +148,8 @@ private:
   llvm::DenseMap<mlir::Value, Code> codes_;
   llvm::DenseMap<mlir::Value, std::string> wanted_names_; // of values that a loop or a branch carries
   std::map<std::pair<const void*, std::vector<int64_t>>, Code> lines_;
-  std::map<std::string, std::pair<mlir::Block*, Code>> masks_; // by their text
+  std::map<std::string, unsigned> repeated_, written_;         // how often, by their text
+  std::map<std::string, std::pair<mlir::Block*, Code>> named_; // of the repeated ones
   std::map<std::string, std::string> functions_;               // combiners: by their text, their names
   std::map<std::string, Descriptor> descriptors_;              // by name
   llvm::DenseMap<unsigned, bool> used_as_pointer_;             // arguments

@@ -1,5 +1,7 @@
 #include "backends/triton/placement.h"
 
+#include "backends/triton/wide_products.h"
+
 using namespace mlir;
 
 namespace tilewright::triton {
@@ -54,6 +56,7 @@ static Operation* only_reader(Value value) {
 }
 
 bool Placement::decide(Operation* op) const {
+  if (is_part_of_wide_product(op)) return true;
   if (isa<arith::ConstantOp, IotaOp>(op) || only_repeats(op) || is_index_arithmetic(op) || isa<WorkerCountOp>(op))
     return true;
   if (is_a_step(op)) return false;
@@ -62,6 +65,7 @@ bool Placement::decide(Operation* op) const {
   if (uses(result) != 1) return false;
   Operation* reader = only_reader(result);
   if (!reader || reader->getBlock() != op->getBlock()) return false;
+  if (is_part_of_wide_product(reader)) return false; // it is read for both halves
   // A branch or a loop takes names.
   if (reader->hasTrait<OpTrait::IsTerminator>() && op->getBlock()->getParentOp()->getNumResults() > 0) return false;
   if (auto load = dyn_cast<LoadOp>(op)) {

@@ -15,6 +15,15 @@ static std::optional<bool> uniform_condition(Value condition) {
   return known ? std::optional(*known != 0) : std::nullopt;
 }
 
+// x + 0, x ^ 0, x << 0, ...
+static bool changes_nothing(Operation* op) {
+  if (!isa<arith::AddIOp, arith::SubIOp, arith::XOrIOp, arith::OrIOp, arith::ShLIOp, arith::ShRSIOp, arith::ShRUIOp>(
+          op))
+    return false;
+  auto splat = op->getOperand(1).getDefiningOp<SplatOp>();
+  return splat && getConstantIntValue(splat.getScalar()) == 0;
+}
+
 void fold_uniform_values(ProgramOp program) {
   SmallVector<Operation*> ops;
   program.walk([&](Operation* op) {
@@ -29,6 +38,11 @@ void fold_uniform_values(ProgramOp program) {
         select.erase();
         continue;
       }
+    if (changes_nothing(op)) {
+      op->getResult(0).replaceAllUsesWith(op->getOperand(0));
+      op->erase();
+      continue;
+    }
     SmallVector<Value> scalars;
     for (Value operand : op->getOperands()) {
       auto splat = operand.getDefiningOp<SplatOp>();

@@ -77,15 +77,39 @@ static std::string sizes_text(const Instance& instance) {
   return fmt::format("{}", fmt::join(texts, ","));
 }
 
-ChosenCall choose_call(const KernelArguments& arguments) {
+// As RegisteredKernel::make_arguments, but for the elements.
+static std::vector<AnyArgument> unset_arguments(const RegisteredKernel& kernel, const Instance& instance) {
+  std::vector<AnyArgument> made;
+  for (const ArgumentSpec& spec : kernel.specs()) {
+    DType dtype = spec.dtype.value_or(instance.dtype());
+    if (!spec.sizes) {
+      if (is_floating_point(dtype))
+        made.emplace_back(spec.value);
+      else
+        made.emplace_back(static_cast<int64_t>(spec.value));
+      continue;
+    }
+    std::vector<int64_t> sizes;
+    for (const std::string& size : *spec.sizes) {
+      int64_t number = 0;
+      auto [end, error] = std::from_chars(size.data(), size.data() + size.size(), number);
+      sizes.push_back(error == std::errc() && end == size.data() + size.size() ? number : instance[size]);
+    }
+    made.emplace_back(Array::empty(sizes, dtype));
+  }
+  return made;
+}
+
+ChosenCall choose_call(const KernelArguments& arguments, Values values) {
   const RegisteredKernel& kernel = find_kernel(arguments.kernel);
   const KernelCase& one = find_case(kernel, arguments.case_name);
   Instance instance(one.sizes, find_dtype(kernel, arguments.dtype));
   set_sizes(instance, kernel, arguments.sizes);
   std::string case_name = arguments.sizes.empty() ? one.name : sizes_text(instance);
-  std::vector<AnyArgument> values = kernel.make_arguments(instance, arguments.seed);
-  BoundCall call = kernel.bind(values);
-  return {&kernel, std::move(instance), std::move(case_name), std::move(values), std::move(call)};
+  std::vector<AnyArgument> made =
+      values == Values::Random ? kernel.make_arguments(instance, arguments.seed) : unset_arguments(kernel, instance);
+  BoundCall call = kernel.bind(made);
+  return {&kernel, std::move(instance), std::move(case_name), std::move(made), std::move(call)};
 }
 
 ChosenConfig config_for(const PreparedCall& call, const std::string& text) {

@@ -33,7 +33,10 @@ struct ChosenCall {
   BoundCall call;
 };
 
-ChosenCall choose_call(const KernelArguments& arguments);
+/// What the arrays of a call hold. Unset ones are for looking at a kernel: they take no time.
+enum class Values { Random, Unset };
+
+ChosenCall choose_call(const KernelArguments& arguments, Values values = Values::Random);
 
 /// A config, and where it comes from.
 struct ChosenConfig {

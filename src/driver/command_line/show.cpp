@@ -24,7 +24,7 @@ int show_command(const ShowArguments& arguments, Terminal& terminal) {
   std::vector<std::string> stages(stage_names(*backend).begin(), stage_names(*backend).end());
   stages.push_back("spec");
   if (std::ranges::find(stages, stage) == stages.end()) fail("{}", no_such("stage", stage, stages));
-  ChosenCall chosen = choose_call(arguments.kernel);
+  ChosenCall chosen = choose_call(arguments.kernel, Values::Unset);
   PreparedCall call(chosen.call, *backend);
   if (stage == "spec") {
     terminal.out << to_json(call.spec()) << std::endl;

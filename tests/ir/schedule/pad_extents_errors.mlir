@@ -2,7 +2,7 @@
 
 !rows = !tile.array<f32, [4, 100], strides [100, 1]>
 
-// CHECK: error: 'tile.reshape' op merges or splits a dimension of 100, which is no power of two
+// CHECK: error: merges or splits a dimension of 100, which is no power of two
 tile.program @merged(%x: !rows) attributes {programs = 1 : i64} {
   %v = tile.load %x[:, :] : !rows -> tensor<4x100xf32>
   %m = tile.reshape %v : tensor<4x100xf32> -> tensor<400xf32>

@@ -14,22 +14,25 @@ def _maximum(a, b):
 def attention_kernel(q_ptr, k_ptr, v_ptr, out_ptr):
     pid = tl.program_id(0)
     # 19: for (auto [tile_h, tile_q] : tw::tile({heads, queries}, tw::block_size({1, tw::none}))) {
+    pid_h = pid // 32
     pid_q = pid % 32
     offs_q = pid_q * 128 + tl.arange(0, 128)
     cols = tl.arange(0, 128)
+    offsets = offs_q[:, None] * 128 + cols[None, :]
     # 20: auto query = q[tile_h, tile_q, tw::_];
-    query = tl.load(q_ptr + pid // 32 * 524288 + (offs_q[:, None] * 128 + cols[None, :]))
+    query = tl.load(q_ptr + pid_h * 524288 + offsets)
     # 22: auto total = tw::zeros({tile_h, tile_q});
     total = tl.zeros((128,), tl.float32)
     # 23: auto acc = tw::zeros({tile_h, tile_q, dim});
     acc = tl.zeros((128, 128), tl.float32)
     # 21: auto largest = tw::full({tile_h, tile_q}, -INFINITY);
     largest = tl.full((128,), float("-inf"), tl.float32)
-    for k in range(0, 4096, 128):
-        offs_k = k + tl.arange(0, 128)
+    for start_k in range(0, 4096, 128):
+        offs_k = start_k + tl.arange(0, 128)
+        offsets_1 = offs_k[:, None] * 128 + cols[None, :]
         # 25: auto scores = tw::dot(query, k[tile_h, tile_k, tw::_].transpose(1, 2)) * scale;
-        k_1 = tl.load(k_ptr + pid // 32 * 524288 + (offs_k[:, None] * 128 + cols[None, :]))
-        product = tl.dot(query, k_1.T)
+        k = tl.load(k_ptr + pid_h * 524288 + offsets_1)
+        product = tl.dot(query, k.T)
         scores = product * 0.088388346
         # 26: auto next = tw::maximum(largest, tw::amax(scores, -1));
         next = tl.maximum(largest, tl.reduce(scores, 1, _maximum), propagate_nan=tl.PropagateNan.ALL)
@@ -40,11 +43,11 @@ def attention_kernel(q_ptr, k_ptr, v_ptr, out_ptr):
         # 29: total = total * fade + tw::sum(weights, -1);
         total = total * fade + tl.sum(weights, axis=1)
         # 30: acc = tw::baddbmm(acc * fade.unsqueeze(-1), weights.to(v.dtype()), v[tile_h, tile_k, tw::_]);
-        v = tl.load(v_ptr + pid // 32 * 524288 + (offs_k[:, None] * 128 + cols[None, :]))
+        v = tl.load(v_ptr + pid_h * 524288 + offsets_1)
         acc = tl.dot(weights.to(tl.bfloat16), v, acc=acc * fade[:, None])
         largest = next
     # 33: out[tile_h, tile_q, tw::_] = acc / total.unsqueeze(-1);
-    tl.store(out_ptr + pid // 32 * 524288 + (offs_q[:, None] * 128 + cols[None, :]), acc / total[:, None])
+    tl.store(out_ptr + pid_h * 524288 + offsets, acc / total[:, None])
 
 
 def attention(q, k, v):

@@ -33,9 +33,11 @@ def jagged_softmax_kernel(x_ptr, offsets_ptr, out_ptr):
         largest = next
     for i_1 in range(begin, end, 16):
         offs_i_1 = i_1 + tl.arange(0, 16)
+        offsets = offs_i_1[:, None] * 256 + cols[None, :]
+        mask = offs_i_1[:, None] < end
         # 45: for (auto tile : tw::tile(begin, end)) out[tile, tile_d] = tw::exp(x[tile, tile_d] - largest) / total;
-        x = tl.load(x_ptr + (offs_i_1[:, None] * 256 + cols[None, :]), mask=offs_i_1[:, None] < end, other=0.0)
-        tl.store(out_ptr + (offs_i_1[:, None] * 256 + cols[None, :]), tl.div_rn(tl.exp(x - largest[None, :]), total[None, :]), mask=offs_i_1[:, None] < end)
+        x = tl.load(x_ptr + offsets, mask=mask, other=0.0)
+        tl.store(out_ptr + offsets, tl.div_rn(tl.exp(x - largest[None, :]), total[None, :]), mask=mask)
 
 
 def jagged_softmax(x, offsets):

@@ -12,11 +12,11 @@ def layer_norm_kernel(x_ptr, weight_ptr, bias_ptr, eps: tl.float32, out_ptr):
     # 22: auto values = x[tile, tw::_].to(tw::float32);
     values = tl.load(x_ptr + pid * 4096 + cols).to(tl.float32)
     # 23: auto centered = values - tw::mean(values, 1, /*keepdim=*/true);
-    centered = values - tl.div_rn(tl.sum(values, axis=0), 4096.0)
+    centered = values - tl.sum(values, axis=0) * 0.00024414062
     # 25: out[tile, tw::_] = centered * tw::rsqrt(variance + eps) * weight[tw::_] + bias[tw::_];
     weight = tl.load(weight_ptr + cols).to(tl.float32)
     bias = tl.load(bias_ptr + cols).to(tl.float32)
-    value = tl.rsqrt(tl.div_rn(tl.sum(centered * centered, axis=0), 4096.0) + eps)
+    value = tl.rsqrt(tl.sum(centered * centered, axis=0) * 0.00024414062 + eps)
     tl.store(out_ptr + pid * 4096 + cols, centered * value * weight + bias)
 
 

@@ -10,10 +10,12 @@ def softmax_kernel(x_ptr, out_ptr):
     pid = tl.program_id(0)
     offs = pid * 4 + tl.arange(0, 4)
     cols = tl.arange(0, 1024)
+    offsets = offs[:, None] * 1000 + cols[None, :]
+    mask = cols[None, :] < 1000
     # 15: for (auto tile : tw::tile(x.size(0))) out[tile, tw::_] = tw::softmax(x[tile, tw::_], 1);
-    x = tl.load(x_ptr + (offs[:, None] * 1000 + cols[None, :]), mask=cols[None, :] < 1000, other=float("-inf"))
+    x = tl.load(x_ptr + offsets, mask=mask, other=float("-inf"))
     exps = tl.exp(x - tl.max(x, axis=1)[:, None])
-    tl.store(out_ptr + (offs[:, None] * 1000 + cols[None, :]), tl.div_rn(exps, tl.sum(exps, axis=1)[:, None]), mask=cols[None, :] < 1000)
+    tl.store(out_ptr + offsets, tl.div_rn(exps, tl.sum(exps, axis=1)[:, None]), mask=mask)
 
 
 def softmax(x):
