@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import linecache
-import re
 
 from ._core import Error, Location
 
@@ -61,40 +60,3 @@ def _marked_line(filename: str, lineno: int, columns) -> list[str]:
         end = len(text) if columns[1] is None else len(encoded[:columns[1]].decode(errors="replace"))
         lines.append("    " + " " * (begin - indent) + "^" * max(end - begin, 1))
     return lines
-
-
-# Names of C++ that have another spelling than "torch.name" in Python.
-_LANGUAGE_NAMES = frozenset(
-    "tile grid static_range register_block_size register_tunable jagged_tile zeros full arange load store rand randint "
-    "randn rand4x dot barrier reduce associative_scan atomic_add atomic_and atomic_or atomic_xor atomic_xchg atomic_max "
-    "atomic_min atomic_cas split join specialize".split())
-
-_SPELLINGS = [
-    (r"for \(auto (\w+) : (tw::\w+\([^()]*\))\)", r"for \1 in \2:"),
-    (r"a tw::Value\b", "a value on the device"),
-    (r"\btw::Tensor\b", "tensor"),
-    (r"\btw::Tile\b", "tile"),
-    (r"\btw::block_size\(([^()]*)\)", r"block_size=\1"),
-    (r"\btw::slice_from\(begin, length\)", "begin : begin + length"),
-    (r"\btw::(if|while)_", r"\1"),
-    (r"\btw::_(?!\w)", ":"),
-    (r"\btw::none\b", "None"),
-    (r"\btw::ellipsis\b", "..."),
-    (r"\btile\.(begin|end|index|id|count|block_size)\(\)", r"tile.\1"),
-]
-
-
-def in_python_words(message: str) -> str:
-    """A message of the compiler with the names that a user of Python knows."""
-    for pattern, replacement in _SPELLINGS:
-        message = re.sub(pattern, replacement, message)
-
-    def spelling(match: re.Match) -> str:
-        name = match[1]
-        if name in ("print", "Array"):
-            return name
-        if name == "kernel":
-            return "tw.kernel"
-        return f"twl.{name}" if name in _LANGUAGE_NAMES else f"torch.{name}"
-
-    return re.sub(r"\btw::(\w+)", spelling, message)

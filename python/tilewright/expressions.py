@@ -10,7 +10,7 @@ import torch
 
 from . import _core
 from .device_functions import METHODS, OPERATORS, in_place_cure
-from .errors import KernelError, NotRecordable, in_python_words
+from .errors import KernelError, NotRecordable
 from .values import BlockSize, DeviceValue, LoopVariables, NeedsValue, NumberArgument, TensorProxy, TileProxy
 
 _PYTHON_OPERATORS = {
@@ -79,8 +79,7 @@ class Expressions:
 
     def from_core(self, error: _core.Error) -> KernelError:
         """At the expression, where the core has not another line to blame."""
-        message = in_python_words(error.message)
-        source = self.frame.source
+        message, source = error.message, self.frame.source
         if error.file in (None, source.filename) and (not error.line or self.node.lineno <= error.line <= self.node.end_lineno):
             return self.error(message)
         return KernelError(message, error.file, error.line, (error.column - 1, None) if error.column else None)

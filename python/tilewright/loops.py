@@ -133,7 +133,7 @@ class Loops:
             try:
                 return self.wrap(held.variable.read(location=self.location))
             except _core.Error as error:
-                raise self.error(re.sub("^a (device value|tw::Value)", name, error.message)) from None
+                raise self.error(re.sub("^a device value", name, error.message)) from None
         if isinstance(held, CellTuple):
             return held.kind(self.loaded(part, name) for part in held.parts)
         if isinstance(held, Undecided):
