@@ -155,6 +155,14 @@ void CallArguments::refuse_tensor(nb::handle tensor, size_t index) const {
   if (PyObject_Length(nb::object(tensor.attr("shape")).ptr()) > kMaxRank)
     fail(calling_line(), "{} has {} dimensions; kernels take up to {}", who,
          PyObject_Length(nb::object(tensor.attr("shape")).ptr()), kMaxRank);
+  if (Torch::get().is_transformed(tensor.ptr()))
+    fail(calling_line(),
+         "{} is a tensor inside of torch.func or vmap, and kernels are not transformed by these; call the kernel "
+         "outside",
+         who);
+  if (nb::cast<bool>(tensor.attr("is_complex")()))
+    fail(calling_line(), "{} is of {}, which kernels do not take; pass torch.view_as_real of it", who,
+         text_of(tensor.attr("dtype")));
   fail(calling_line(), "{} is of {}, which kernels do not take; convert it with .to()", who,
        text_of(tensor.attr("dtype")));
 }

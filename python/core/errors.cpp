@@ -19,12 +19,22 @@ std::string text_of(nb::handle object) {
   return nb::cast<std::string>(text);
 }
 
+// Of a function of this package, between the user and the core.
+static bool is_ours(nb::handle frame) {
+  nb::object name = frame.attr("f_globals").attr("get")("__name__");
+  if (!PyUnicode_Check(name.ptr())) return false;
+  std::string module = nb::cast<std::string>(name);
+  return module == "tilewright" || module.starts_with("tilewright.");
+}
+
 SourceLocation calling_line() {
   nb::object frame = nb::steal(PyObject_CallMethod(nb::module_::import_("sys").ptr(), "_getframe", nullptr));
   if (!frame.is_valid()) {
     PyErr_Clear();
     return {};
   }
+  while (!frame.is_none() && is_ours(frame)) frame = frame.attr("f_back");
+  if (frame.is_none()) return {};
   return make_location(nb::cast<std::string>(frame.attr("f_code").attr("co_filename")),
                        nb::cast<uint32_t>(frame.attr("f_lineno")), 0);
 }
@@ -63,6 +73,7 @@ std::string in_python_words(std::string_view message) {
       {"tw::Array", "torch.Tensor"},
       {"tw::slice_from(begin, length)", "begin : begin + length"},
       {"tw::none", "None"},
+      {"tw::ellipsis", "..."},
       {"tw::_", ":"},
       {"tw::check", "assert"},
       {"tw::print", "print"},

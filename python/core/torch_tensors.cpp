@@ -162,6 +162,12 @@ static bool is_true(PyObject* given) {
 
 bool Torch::requires_grad(PyObject* tensor) const { return is_true(PyObject_GetAttr(tensor, requires_grad_name_)); }
 
+bool Torch::is_transformed(PyObject* tensor) const {
+  nb::object functorch = nb::getattr(nb::module_::import_("torch").attr("_C"), "_functorch", nb::none());
+  if (functorch.is_none() || !nb::hasattr(functorch, "is_functorch_wrapped_tensor")) return false;
+  return nb::cast<bool>(functorch.attr("is_functorch_wrapped_tensor")(nb::handle(tensor)));
+}
+
 bool Torch::is_grad_enabled() const { return is_true(PyObject_CallNoArgs(is_grad_enabled_)); }
 
 int Torch::num_threads() const {

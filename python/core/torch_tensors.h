@@ -55,6 +55,8 @@ public:
   void view(PyObject* tensor, TensorView& view) const;
 
   bool requires_grad(PyObject* tensor) const;
+  /// Whether it stands for others, inside of torch.func.grad, torch.vmap and the like.
+  bool is_transformed(PyObject* tensor) const;
   bool is_grad_enabled() const;
   int num_threads() const;
   bool is_dtype(PyObject* object) const { return Py_TYPE(object) == dtype_type_; }

@@ -193,6 +193,27 @@ class TestRefusals:
         with pytest.raises(_core.Error, match="x of kernel add is of torch"):
             add()(torch.ones(2).to(dtype), torch.ones(2))
 
+    def test_complex_tensors_have_a_cure(self):
+        with pytest.raises(_core.Error, match="pass torch.view_as_real of it"):
+            add()(torch.ones(2, dtype=torch.complex64), torch.ones(2))
+
+    @pytest.mark.parametrize("transform", [torch.vmap, torch.func.grad, torch.func.jvp])
+    def test_tensors_of_transforms(self, transform):
+        k = add()
+        k.autograd = lambda args, kwargs: k(*(x.detach() for x in args))
+        with pytest.raises(_core.Error, match="inside of torch.func or vmap"):
+            if transform is torch.func.jvp:
+                torch.func.jvp(lambda x: k(x, x), (torch.ones(3),), (torch.ones(3),))
+            else:
+                transform(lambda x: k(x, x).sum())(torch.ones(3))
+
+    def test_the_line_is_the_callers(self):
+        scope = {"__name__": "tilewright.inner", "k": add()}
+        exec("def call(x):\n    return k(x, x)", scope)
+        with pytest.raises(_core.Error) as info:
+            scope["call"](torch.ones(2, device="meta"))
+        assert info.value.file == __file__
+
     def test_sparse(self):
         with pytest.raises(_core.Error, match="x of kernel add is of layout torch.sparse_coo; pass it with .to_dense"):
             add()(torch.ones(2, 2).to_sparse(), torch.ones(2))
