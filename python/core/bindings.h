@@ -12,5 +12,6 @@ void bind_control(nanobind::module_& module);    // control.cpp
 void bind_config(nanobind::module_& module);     // config.cpp
 void bind_kernels(nanobind::module_& module);    // kernels.cpp
 void bind_bound(nanobind::module_& module);      // bound_kernel.cpp
+void bind_gpu(nanobind::module_& module);        // gpu_launch.cpp
 
 } // namespace tilewright::python

@@ -1,6 +1,7 @@
 // A kernel and the arguments of one call: what there is to decide about it, its code, and tuning.
 #include "python/core/bindings.h"
 #include "python/core/config.h"
+#include "python/core/gpu_tuning.h"
 #include "python/core/kernel.h"
 #include "python/core/operands.h"
 
@@ -27,12 +28,35 @@ public:
     detail::Call call{arguments_.list(), &record, this, 0, &kernel_.settings(), location_};
     core_ = detail::make_kernel_core(kernel_.definition());
     BoundCall bound(core_, call, nullptr);
+    backend_ = kernel_.runs_on_gpu(arguments.device()) ? Backend::Triton : Backend::Cpu;
     nb::gil_scoped_release release;
-    prepared_.emplace(bound);
+    prepared_.emplace(bound, backend_);
   }
   BoundKernel(const BoundKernel&) = delete;
 
   const PreparedCall& prepared() const { return *prepared_; }
+  Backend backend() const { return backend_; }
+
+  TuningResult tune(AutotuneEffort effort, double budget_seconds) const {
+    if (backend_ == Backend::Cpu) {
+      nb::gil_scoped_release release;
+      return prepared_->tune(effort, budget_seconds);
+    }
+    const Specialisation& specialisation = prepared_->specialisation();
+    nb::list arguments, written;
+    for (const Specialisation::Parameter& parameter : specialisation.parameters) {
+      if (parameter.is_written) written.append(nb::len(arguments));
+      arguments.append(arguments_.object(parameter.argument));
+    }
+    std::string source = triton_source(specialisation, default_config(specialisation.spec));
+    nb::object tuner =
+        nb::module_::import_("tilewright.gpu_tuning").attr("Tuner")(specialisation.kernel, source, arguments, written);
+    GpuRunner runner(specialisation, tuner);
+    TuneRequest request{effort, budget_seconds};
+    request.paste = [](const Config& config) { return "tw.Config.from_json('" + config.to_json() + "')"; };
+    nb::gil_scoped_release release;
+    return tune_candidates(specialisation, runner, request);
+  }
   const Kernel& kernel() const { return kernel_; }
 
   nb::object call(nb::handle args, nb::handle kwargs) {
@@ -74,6 +98,7 @@ private:
   SourceLocation location_;
   CompilerArguments arguments_;
   std::shared_ptr<detail::KernelCore> core_;
+  Backend backend_ = Backend::Cpu;
   std::optional<PreparedCall> prepared_;
 };
 
@@ -86,9 +111,6 @@ static std::unique_ptr<BoundKernel> bind(const Kernel& kernel, nb::handle args, 
   if (found == Found::dispatched)
     fail(calling_line(), "kernel {} is bound to a tensor that has no memory", kernel.definition().name);
   if (found == Found::needs_grad) arguments.refuse_grad();
-  if (arguments.device().kind != DeviceIndex::kCpu)
-    fail(calling_line(), "kernel {} is bound to tensors on a GPU, where kernels do not run yet; pass them with .cpu()",
-         kernel.definition().name);
   follow_torch_threads();
   return std::make_unique<BoundKernel>(kernel, arguments, std::move(objects));
 }
@@ -129,19 +151,19 @@ void bind_bound(nb::module_& module) {
       .def("set_config", &BoundKernel::set_config, nb::arg("config").none())
       .def(
           "to_code",
-          [](const BoundKernel& self, const Config& config, const std::string& stage) {
+          [](const BoundKernel& self, const Config& config, const std::optional<std::string>& stage) {
             Config complete = self.complete(config);
             nb::gil_scoped_release release;
-            return self.prepared().stage_text(stage, complete);
+            return self.prepared().stage_text(stage.value_or(stage_names(self.backend()).back()), complete);
           },
-          nb::arg("config"), nb::arg("stage") = "asm")
+          nb::arg("config"), nb::arg("stage") = nb::none())
+      .def_prop_ro("backend", [](const BoundKernel& self) { return self.backend() == Backend::Cpu ? "cpu" : "triton"; })
       .def(
           "tune",
           [](const BoundKernel& self, const std::string& effort, double budget_seconds) {
             AutotuneEffort how = autotune_effort_of(effort);
             follow_torch_threads();
-            nb::gil_scoped_release release;
-            TuningResult result = self.prepared().tune(how, budget_seconds);
+            TuningResult result = self.tune(how, budget_seconds);
             return std::pair(result.best, result.microseconds);
           },
           nb::arg("effort") = "quick", nb::arg("budget_seconds") = 10.0)
@@ -157,10 +179,15 @@ void bind_bound(nb::module_& module) {
   kernel.def("bind", [](const Kernel& self, const nb::args& args, const nb::kwargs& kwargs) {
     return bind(self, args, kwargs);
   });
-  module.def("stages", [] {
-    std::span<const std::string> names = stage_names();
-    return std::vector<std::string>(names.begin(), names.end());
-  });
+  module.def(
+      "stages",
+      [](const std::string& name) {
+        std::optional<Backend> backend = parse_backend(name);
+        if (!backend) fail("there is no backend \"{}\"; there are cpu and triton", name);
+        std::span<const std::string> names = stage_names(*backend);
+        return std::vector<std::string>(names.begin(), names.end());
+      },
+      nb::arg("backend") = "cpu");
 }
 
 } // namespace tilewright::python

@@ -99,14 +99,12 @@ nb::object Kernel::call(PyObject* args, PyObject* kwargs) {
     if (autograd.is_none()) arguments.refuse_grad();
     return autograd(nb::handle(args), keywords);
   }
-  if (arguments.device().kind != DeviceIndex::kCpu)
-    fail(calling_line(),
-         "kernel {} is called with tensors on a GPU, where kernels do not run yet; pass them with .cpu()",
-         definition().name);
   follow_torch_threads();
   std::shared_ptr<Specialised> entry = find(arguments);
-  if (!entry->compiled) compile(*entry, arguments);
-  return launch_and_finish(*entry, arguments, objects.ptr());
+  if (!entry->is_compiled()) compile(*entry, arguments);
+  LaunchArguments launch{arguments, objects.ptr()};
+  if (entry->stores_to_arguments) check_stores(*entry, launch);
+  return entry->cpu ? launch_on_cpu(entry, launch) : launch_on_gpu(entry, launch);
 }
 
 //===----------------------------------------------------------------------===//
@@ -126,8 +124,18 @@ std::shared_ptr<Specialised> Kernel::find(const CallArguments& arguments) {
   return entry;
 }
 
+static thread_local DeviceIndex device_of_recording;
+
+std::string recording_device() {
+  if (device_of_recording.kind == DeviceIndex::kCpu) return "cpu";
+  return "cuda:" + std::to_string(device_of_recording.index);
+}
+
 Recorded Kernel::record(const CompilerArguments& arguments, std::span<const CallArgument> given,
                         detail::Recording& recording) const {
+  device_of_recording = {};
+  for (const CallArgument& each : given)
+    if (each.kind == CallArgument::Kind::tensor) device_of_recording = each.tensor.device;
   nb::list parameters;
   forget_strides();
   for (size_t i = 0; i < given.size(); ++i) {
@@ -157,10 +165,11 @@ Recorded Kernel::record(const CompilerArguments& arguments, std::span<const Call
   return recorded;
 }
 
-static void plan_allocations(Specialised& entry) {
-  const Specialisation& specialisation = entry.compiled->specialisation;
+// Once it is compiled.
+static void plan_allocations(Specialised& entry, DeviceIndex device) {
+  const Specialisation& specialisation = entry.specialisation();
   const Torch& torch = Torch::get();
-  entry.device = torch.cpu();
+  entry.device = torch.device(device);
   for (const HostPlan::Allocation& planned : specialisation.host.allocations) {
     nb::list sizes;
     for (int64_t size : planned.sizes) sizes.append(size);
@@ -192,92 +201,29 @@ void Kernel::compile(Specialised& entry, const CallArguments& arguments) {
                     &settings_,
                     location};
 
-  std::shared_ptr<const CompiledCall> compiled;
+  bool on_gpu = runs_on_gpu(arguments.device());
+  nb::gil_scoped_release release;
+  std::unique_lock making(entry.making); // whoever comes second finds it compiled
   {
-    nb::gil_scoped_release release;
-    std::unique_lock making(entry.making); // whoever comes second finds it compiled
-    {
-      nb::gil_scoped_acquire lock;
-      if (entry.compiled) return;
-    }
-    compiled = compile_call(definition(), call);
     nb::gil_scoped_acquire lock;
-    entry.compiled = std::move(compiled);
-    entry.finish = callback.recorded.finish;
-    entry.function = callback.recorded.function;
-    plan_allocations(entry);
+    if (entry.is_compiled()) return;
   }
-}
+  std::shared_ptr<const CompiledCall> cpu;
+  std::shared_ptr<const TritonCall> gpu;
+  if (on_gpu)
+    gpu = write_triton_call(definition(), call);
+  else
+    cpu = compile_call(definition(), call);
 
-//===----------------------------------------------------------------------===//
-// Launching
-//===----------------------------------------------------------------------===//
-
-static void check_stores(const CompiledCall& compiled, std::span<const CallArgument> arguments) {
-  const Specialisation& specialisation = compiled.specialisation;
-  std::vector<Array> arrays;
-  for (const Specialisation::Parameter& parameter : specialisation.parameters)
-    arrays.push_back(parameter.is_array ? array_of(arguments[parameter.argument].tensor, {}, specialisation.location)
-                                        : Array());
-  try {
-    check_stored_arguments(specialisation, {}, arrays);
-  } catch (const Error&) { // again, now that it is worth looking for the line
-    check_stored_arguments(specialisation, calling_line(), arrays);
-  }
-}
-
-nb::object Kernel::launch_and_finish(Specialised& entry, const CallArguments& arguments, PyObject* objects) {
-  const CompiledCall& compiled = *entry.compiled;
-  const Specialisation& specialisation = compiled.specialisation;
-  std::span<const CallArgument> given = arguments.list();
-  if (entry.stores_to_arguments) check_stores(compiled, given);
-
-  FewOf<void*> pointers(specialisation.parameters.size() + entry.allocations.size());
-  size_t next = 0;
-  for (const Specialisation::Parameter& parameter : specialisation.parameters) {
-    const CallArgument& argument = given[parameter.argument];
-    pointers[next++] = parameter.is_array ? argument.tensor.data : const_cast<uint64_t*>(&argument.number);
-  }
-  FewOf<nb::object> made(entry.allocations.size());
-  std::vector<Array> scratch;
-  const Torch& torch = Torch::get();
-  for (size_t i = 0; i < entry.allocations.size(); ++i) {
-    const Specialised::Allocation& allocation = entry.allocations[i];
-    const HostPlan::Allocation& planned = specialisation.host.allocations[i];
-    if (!allocation.is_returned) {
-      scratch.push_back(Array::empty(IndexList(planned.sizes), planned.dtype, specialisation.location));
-      if (planned.fill) scratch.back().fill(*planned.fill);
-      pointers[next++] = scratch.back().data();
-      continue;
-    }
-    made[i] = torch.empty(allocation.sizes.ptr(), allocation.dtype.ptr(), entry.device.ptr());
-    TensorView view;
-    torch.view(made[i].ptr(), view);
-    if (planned.fill) array_of(view, {}, specialisation.location).fill(*planned.fill);
-    pointers[next++] = view.data;
-  }
-
-  {
-    std::shared_ptr<const CompiledCall> kept = entry.compiled; // should the kernel be reset meanwhile
-    nb::gil_scoped_release release;
-    launch(kept->plan, pointers.data());
-  }
-
-  auto result = [&](const HostPlan::Returned& returned) -> nb::object {
-    if (returned.kind == HostPlan::Returned::Kind::Allocation) return made[returned.index];
-    return nb::borrow(given[specialisation.parameters[returned.index].argument].object);
-  };
-  const std::vector<HostPlan::Returned>& returned = specialisation.host.returned;
-  switch (entry.finish) {
-  case Recorded::Finish::none: return nb::none();
-  case Recorded::Finish::one: return result(returned[0]);
-  case Recorded::Finish::tuple:
-  case Recorded::Finish::call: break;
-  }
-  nb::list list;
-  for (const HostPlan::Returned& each : returned) list.append(result(each));
-  if (entry.finish == Recorded::Finish::tuple) return nb::tuple(list);
-  return entry.function(list, nb::handle(objects));
+  nb::gil_scoped_acquire lock;
+  if (on_gpu)
+    entry.program =
+        nb::module_::import_("tilewright.triton_program").attr("TritonProgram")(gpu->source, definition().name);
+  entry.cpu = std::move(cpu);
+  entry.gpu = std::move(gpu);
+  entry.finish = callback.recorded.finish;
+  entry.function = callback.recorded.function;
+  plan_allocations(entry, arguments.device());
 }
 
 } // namespace tilewright::python

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "python/core/call_arguments.h"
+#include "python/core/specialised.h"
 
-#include "driver/compiled_call.h"
 #include "tilewright/settings.h"
 
 #include <nanobind/nanobind.h>
@@ -17,39 +17,13 @@
 
 namespace tilewright::python {
 
-/// What the record callback gives back.
-struct Recorded {
-  enum class Finish : uint8_t { none, one, tuple, call };
-
-  std::vector<Tensor> results;
-  Finish finish = Finish::none;
-  nb::object function; // of Finish::call
-};
-
-/// A specialisation. `making` is held while it is compiled, without the interpreter lock; all else is read and written
-/// with that lock.
-struct Specialised {
-  std::mutex making;
-  std::shared_ptr<const CompiledCall> compiled; // null until it is
-  nb::object device;                            // where it allocates
-  Recorded::Finish finish = Recorded::Finish::none;
-  nb::object function;
-
-  /// An array that the host plan allocates.
-  struct Allocation {
-    bool is_returned = false; // then made by torch, with these:
-    nb::object sizes, dtype;
-  };
-  std::vector<Allocation> allocations;
-  bool stores_to_arguments = false;
-};
-
 class Kernel {
 public:
   struct Options {
     std::vector<bool> constants;
     nb::object record, prepare;
     bool prepare_always = false;
+    bool triton = false; // for tensors on the CPU too, where Triton's interpreter runs it
   };
 
   Kernel(KernelDefinition definition, Options options, Settings settings);
@@ -59,6 +33,7 @@ public:
 
   const KernelDefinition& definition() const { return shared_->definition; }
   const Settings& settings() const { return settings_; }
+  bool runs_on_gpu(DeviceIndex device) const { return options.triton || device.kind == DeviceIndex::kCuda; }
   /// Shares the specialisations.
   Kernel with(Settings settings) const;
   void reset();
@@ -81,7 +56,6 @@ private:
 
   std::shared_ptr<Specialised> find(const CallArguments& arguments);
   void compile(Specialised& entry, const CallArguments& arguments);
-  nb::object launch_and_finish(Specialised& entry, const CallArguments& arguments, PyObject* objects);
 
   std::shared_ptr<Shared> shared_;
   Settings settings_;
@@ -91,6 +65,9 @@ private:
   std::shared_ptr<Specialised> last_;
   uint64_t last_epoch_ = 0;
 };
+
+/// Where the tensors are of the call that this thread records: "cpu" or "cuda:0".
+std::string recording_device();
 
 /// Makes Tilewright's number of threads the smaller of its limit and torch's own number.
 void follow_torch_threads();

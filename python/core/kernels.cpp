@@ -111,9 +111,9 @@ void bind_kernels(nb::module_& module) {
       .def(
           "__init__",
           [](Kernel* self, const std::string& name, std::vector<std::string> argument_names, nb::object record,
-             const SourceLocation& location, nb::handle constants, nb::object prepare, bool prepare_always,
+             const SourceLocation& location, nb::handle constants, nb::object prepare, bool prepare_always, bool triton,
              const std::optional<Settings>& settings) {
-            Kernel::Options options{{}, std::move(record), std::move(prepare), prepare_always};
+            Kernel::Options options{{}, std::move(record), std::move(prepare), prepare_always, triton};
             for (nb::handle each : constants) {
               auto index = nb::cast<size_t>(each);
               if (options.constants.size() <= index) options.constants.resize(index + 1);
@@ -124,7 +124,7 @@ void bind_kernels(nb::module_& module) {
           },
           nb::arg("name"), nb::arg("argument_names"), nb::arg("record"), nb::kw_only(), nb::arg("location"),
           nb::arg("constants") = nb::make_tuple(), nb::arg("prepare") = nb::none(), nb::arg("prepare_always") = false,
-          nb::arg("settings") = nb::none())
+          nb::arg("triton") = false, nb::arg("settings") = nb::none())
       .def_prop_ro("name", [](const Kernel& self) { return self.definition().name; })
       .def_prop_ro("settings", [](const Kernel& self) { return self.settings(); })
       .def_rw("autograd", &Kernel::autograd, nb::arg().none())
@@ -132,6 +132,7 @@ void bind_kernels(nb::module_& module) {
       .def("with_settings", &Kernel::with, nb::arg("settings"))
       .def("reset", &Kernel::reset);
 
+  module.def("recording_device", &recording_device);
   module.def("num_threads", &num_threads);
   module.def("set_num_threads", &limit_threads, nb::arg("count"));
 }

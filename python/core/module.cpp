@@ -18,4 +18,5 @@ NB_MODULE(_core, module) {
   bind_config(module);
   bind_kernels(module);
   bind_bound(module);
+  bind_gpu(module);
 }

@@ -120,6 +120,9 @@ def empty(sizes: Sequence[int | Size], dtype: DTypeName = "float32", *, location
 def fill(tensor: Tensor, value: int | float | bool, *, location: Location) -> None:
     """Before the first loop, of what empty() made: all elements are `value` when the launch begins."""
 
+def recording_device() -> str:
+    """Where the tensors are of the call that is recorded: "cpu" or "cuda:0"."""
+
 def register_block_size(extent: int | Size, *, location: Location) -> Value:
     """Before the first loop: a new entry in block_sizes, as a scalar that loops take as a block and new values as a
     dimension."""
@@ -422,6 +425,10 @@ class Kernel:
     where there are keyword arguments, a wrong number of arguments, or one that is no Argument; with prepare_always at
     every call. Without it, such calls are refused.
 
+    With CUDA tensors, all on one device, the kernel runs through Triton: the first call of a specialisation by Triton's own
+    launcher, later ones by the driver's launch call on torch's current stream. `triton` does so with tensors on the CPU too,
+    for Triton's interpreter (TRITON_INTERPRET=1).
+
     Raises Error for tensors on other devices, of unsupported dtypes or layouts (sparse), for numpy arrays and others
     that are no torch tensors, for overlapping arguments that are stored to. Tensors that require grad are refused
     unless grad mode is off (torch.no_grad, and inside of autograd.Function.forward), or `autograd` is set.
@@ -443,6 +450,7 @@ class Kernel:
         constants: Sequence[int] = (),
         prepare: Callable[[tuple[Any, ...], dict[str, Any]], Sequence[Argument]] | None = None,
         prepare_always: bool = False,
+        triton: bool = False,
         settings: Settings | None = None,
     ) -> None: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
@@ -477,8 +485,10 @@ class BoundKernel:
     def complete(self, config: Config) -> Config:
         """With every option in it. Raises Error on what is not legal."""
     def set_config(self, config: Config | None) -> None: ...
-    def to_code(self, config: Config, stage: str = "asm") -> str:
-        """stage: one of stages()."""
+    def to_code(self, config: Config, stage: str | None = None) -> str:
+        """stage: one of stages(backend); by default the last."""
+    @property
+    def backend(self) -> Literal["cpu", "triton"]: ...
     def tune(self, effort: str = "quick", budget_seconds: float = 10.0) -> tuple[Config, float]:
         """The best config and its time in microseconds; recorded in the database. The log goes to stderr."""
     @property
@@ -489,8 +499,28 @@ class BoundKernel:
     def written_arguments(self) -> list[int]:
         """Places of the arguments that the kernel stores to."""
 
-def stages() -> list[str]:
-    """In the order of the pipeline: tile, program, loops, llvm, asm."""
+def stages(backend: Literal["cpu", "triton"] = "cpu") -> list[str]:
+    """In the order of the pipeline: tile, program, then loops, llvm, asm, or triton."""
+
+@final
+class GpuPlan:
+    """The kernels that a call launches on a GPU (triton_program.py makes it). Opening it needs NVIDIA's driver."""
+
+    def __init__(self, device: int, keeps: object) -> None:
+        """`keeps` lives as long as the plan: what holds the loaded kernels."""
+    def add(
+        self,
+        function: int,
+        grid: Sequence[int],
+        threads: int,
+        shared_bytes: int,
+        arguments: Sequence[int],
+        scratch_bytes: int = 0,
+    ) -> None:
+        """One launch: a CUfunction, and for each of its parameters the number of the pointer that it is given. Pointers
+        that Triton hides behind these are added: the first is to scratch memory, if it wants some, the others are null."""
+    def run(self, pointers: Sequence[int], stream: int = 0, scratch: Sequence[int] = ()) -> None:
+        """Launches all, asynchronously."""
 
 @final
 class Config:

@@ -335,8 +335,8 @@ class BoundKernel:
         """The options that the kernel has, and their legal values."""
         return ConfigSpec(self)
 
-    def to_code(self, config=None, *, stage: str = "asm") -> str:
-        """The kernel's text at a stage of the compiler; ``tw.stages()`` lists them."""
+    def to_code(self, config=None, *, stage: str | None = None) -> str:
+        """The kernel's text at a stage of the compiler; ``tw.stages()`` lists them, and the last one is the default."""
         config = as_config(config) if config is not None else self.config
         try:
             return self._core.to_code(config.core, stage)
@@ -344,7 +344,9 @@ class BoundKernel:
             raise error.with_traceback(None) from None
 
     def to_triton_code(self, config=None) -> str:
-        raise Error("this kernel is compiled for the CPU; to_code(config, stage=...) has its text")
+        if self._core.backend != "triton":
+            raise Error("this kernel is compiled for the CPU; to_code(config, stage=...) has its text")
+        return self.to_code(config, stage="triton")
 
     def run_ref(self, *args):
         """The kernel on PyTorch, tile by tile."""

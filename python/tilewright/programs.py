@@ -82,7 +82,7 @@ class Program:
         source = kernel.source
         return _core.Kernel(source.name, list(names), self.record, location=_core.Location(source.filename, source.lineno),
                             constants=sorted(self.constants), prepare=self.prepare, prepare_always=prepare_always,
-                            settings=kernel.settings.core(kernel.only_config))
+                            triton=kernel.settings.backend == "triton", settings=kernel.settings.core(kernel.only_config))
 
     def record(self, parameters) -> _core.Recorded:
         try:
@@ -120,7 +120,7 @@ class RecordedProgram(Program):
 
     def recorded(self, values) -> _core.Recorded:
         source = self.kernel.source
-        reader = Reader(source)
+        reader = Reader(source, torch.device(_core.recording_device()).type)
         result, count = reader.read(dict(zip(self.names, values)), source.body)
         if count < len(source.body):
             return self.with_suffix(reader, source, source.body[count:])

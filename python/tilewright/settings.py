@@ -29,7 +29,8 @@ class Settings:
         autotune_baseline_atol, autotune_baseline_rtol: how far a config's results may be from these.
         autotune_config_overrides: options that every config of a search has.
         force_autotune: search even if a config is known.
-        backend: "cpu".
+        backend: "triton" runs tensors on the CPU by Triton's interpreter too (TRITON_INTERPRET=1); else the tensors' device
+            decides: "cpu", or "triton" for CUDA.
         interpret: run on PyTorch, tile by tile.
         dot_precision: how exact products of float32 are at least: "ieee" (as on the CPU always), "tf32", "tf32x3".
         fast_math: False.
@@ -59,8 +60,8 @@ class Settings:
     def __post_init__(self):
         if self.autotune_effort not in (None, *_EFFORTS):
             raise Error(f"autotune_effort is one of {', '.join(map(repr, _EFFORTS))}, found {self.autotune_effort!r}")
-        if self.backend not in (None, "cpu"):
-            raise Error(f"there is no backend {self.backend!r}; there is 'cpu'")
+        if self.backend not in (None, "cpu", "triton"):
+            raise Error(f"there is no backend {self.backend!r}; there are 'cpu' and 'triton'")
         if self.dot_precision not in (None, *_DOT_PRECISIONS):
             raise Error(f"dot_precision is one of {', '.join(map(repr, _DOT_PRECISIONS))}, found {self.dot_precision!r}")
         if self.fast_math:

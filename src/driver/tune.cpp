@@ -42,13 +42,18 @@ static Effort effort_of(AutotuneEffort effort) {
 
 TuningResult tune(const Specialisation& specialisation, const ProgramArguments& arguments, const TuneRequest& request) {
   InProcessRunner runner(specialisation, arguments);
+  return tune_candidates(specialisation, runner, request);
+}
+
+TuningResult tune_candidates(const Specialisation& specialisation, CandidateRunner& runner,
+                             const TuneRequest& request) {
   std::unique_ptr<Search> search =
       make_search(effort_of(request.effort), specialisation.spec, known_configs(specialisation, kNeighbours), kSeed);
   TuningSubject subject{specialisation.description, specialisation.tile_ir, specialisation.key.shapes,
                         specialisation.location};
   TuneOptions options;
   options.budget_seconds = request.budget_seconds;
-  options.paste = [&](const Config& config) {
+  options.paste = request.paste ? request.paste : [&](const Config& config) {
     return fmt::format("{}.with({})", specialisation.kernel, config.to_cpp());
   };
   if (request.quiet) options.log = [](std::string_view line) { log_debug("{}", line); };

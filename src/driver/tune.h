@@ -1,20 +1,14 @@
 // Finding the config of a specialisation: what the caller set, what is known, or what tuning finds.
 #pragma once
 
-#include "autotune/autotune.h"
 #include "driver/arguments.h"
 #include "driver/specialisation.h"
+#include "driver/tune_candidates.h"
 #include "tilewright/settings.h"
 
 namespace tilewright {
 
-struct TuneRequest {
-  AutotuneEffort effort = AutotuneEffort::quick;
-  double budget_seconds = 10;
-  bool quiet = false; // the log goes to the debug level
-};
-
-/// Searches from what the database knows of neighbours, and records what it finds there.
+/// tune_candidates() with code for this machine's CPU, on copies of the arguments.
 TuningResult tune(const Specialisation& specialisation, const ProgramArguments& arguments, const TuneRequest& request);
 
 /// What the database knows for these arguments, then for their neighbours, complete. Configs found for other shapes or

@@ -3,6 +3,7 @@
 import os
 
 os.environ.setdefault("TILEWRIGHT_AUTOTUNE_EFFORT", "none")
+os.environ["TRITON_INTERPRET"] = "1"  # before Triton is imported, whose own functions look at it then
 
 import pytest  # noqa: E402
 import torch  # noqa: E402

@@ -1,0 +1,178 @@
+"""Running what the triton backend writes: loading its file, its first launch through Triton, and the plan of later ones.
+
+The text that the compiler gives is one file with Triton kernels and a launcher, which allocates, launches and returns. It is
+kept under the user's cache directory, where Triton and debuggers find its lines. The launcher can run any call; where a
+kernel's parameters are plain arrays, its first run is watched, and later calls launch the compiled kernels from C++
+(``_core.GpuPlan``).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import importlib.util
+import os
+import sys
+import tempfile
+import threading
+from types import ModuleType
+from typing import Any, Sequence
+
+import torch
+
+from . import _core
+from .errors import Error
+
+_ALLOCATORS = ("empty", "zeros", "full")
+
+
+def _directory() -> str:
+    cache = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return os.path.join(cache, "tilewright", "triton")
+
+
+def _written(source: str, name: str) -> str:
+    """The path of a file with this text. Several processes may write it at once."""
+    path = os.path.join(_directory(), f"{name}_{hashlib.sha256(source.encode()).hexdigest()[:16]}.py")
+    if not os.path.exists(path):
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=os.path.dirname(path))
+        with os.fdopen(handle, "w") as file:
+            file.write(source)
+        os.replace(temporary, path)
+    return path
+
+
+def _loaded(path: str) -> ModuleType:
+    name = "tilewright_" + os.path.splitext(os.path.basename(path))[0]
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # where Triton looks for what the kernels refer to
+    spec.loader.exec_module(module)
+    return module
+
+
+class _Watch:
+    """Stands in for ``torch`` and for the kernels of a file while its launcher runs once, and notes what it does."""
+
+    def __init__(self, module: ModuleType):
+        self.module = module
+        self.made: list[torch.Tensor] = []
+        self.launches: list[tuple[Any, tuple, tuple]] = []
+
+    def __enter__(self):
+        self._kept = {name: value for name, value in vars(self.module).items() if _is_kernel(value)}
+        for name, kernel in self._kept.items():
+            setattr(self.module, name, _WatchedKernel(self, kernel))
+        self.module.torch = _WatchedTorch(self)
+        return self
+
+    def __exit__(self, *exception):
+        self.module.torch = torch
+        for name, kernel in self._kept.items():
+            setattr(self.module, name, kernel)
+
+
+class _WatchedTorch:
+    def __init__(self, watch: _Watch):
+        self._watch = watch
+
+    def __getattr__(self, name):
+        function = getattr(torch, name)
+        if name not in _ALLOCATORS:
+            return function
+
+        def allocate(*args, **kwargs):
+            self._watch.made.append(function(*args, **kwargs))
+            return self._watch.made[-1]
+
+        return allocate
+
+
+class _WatchedKernel:
+    def __init__(self, watch: _Watch, kernel):
+        self._watch, self._kernel = watch, kernel
+
+    def __getitem__(self, grid):
+        def launch(*args, **kwargs):
+            compiled = self._kernel[grid](*args, **kwargs)
+            self._watch.launches.append((compiled, grid, args))
+            return compiled
+
+        return launch
+
+
+def _is_kernel(value) -> bool:
+    from triton.runtime.jit import KernelInterface
+
+    return isinstance(value, KernelInterface)
+
+
+class TritonProgram:
+    """A compiled call of a kernel: ``arguments`` are its tensors and run-time numbers, in order."""
+
+    def __init__(self, source: str, name: str):
+        try:
+            import triton  # noqa: F401
+        except ImportError:
+            raise Error(f"kernel {name} is called with CUDA tensors, which needs Triton: pip install triton") from None
+        self.source = source
+        self.path = _written(source, name)
+        self.module = _loaded(self.path)
+        self._launcher = getattr(self.module, name)
+        self._watching = threading.Lock()
+
+    def run(self, arguments: Sequence) -> list[torch.Tensor]:
+        """One launch through Triton's own launcher; what the kernel gives back."""
+        with _on_device_of(arguments):
+            return _as_list(self._launcher(*arguments))
+
+    def run_first(self, arguments: Sequence, device: int) -> tuple[list[torch.Tensor], _core.GpuPlan | None]:
+        """The same, and the plan of later launches of this kind of arguments; None where only Triton's launcher can do it."""
+        if _is_interpreted():
+            return self.run(arguments), None
+        with self._watching, _Watch(self.module) as watch, _on_device_of(arguments):
+            results = _as_list(self._launcher(*arguments))
+        return results, _plan(watch, arguments, device)
+
+
+def _on_device_of(arguments: Sequence):
+    """Triton launches on the device that is current."""
+    for value in arguments:
+        if isinstance(value, torch.Tensor):
+            return torch.cuda.device(value.device) if value.is_cuda else contextlib.nullcontext()
+    return contextlib.nullcontext()
+
+
+def _is_interpreted() -> bool:
+    return os.environ.get("TRITON_INTERPRET") == "1"
+
+
+def _as_list(results) -> list[torch.Tensor]:
+    if results is None:
+        return []
+    return list(results) if isinstance(results, tuple) else [results]
+
+
+def _plan(watch: _Watch, arguments: Sequence, device: int) -> _core.GpuPlan | None:
+    # By identity: two arguments may be equal.
+    places = {id(array): place for place, array in enumerate([*arguments, *watch.made]) if isinstance(array, torch.Tensor)}
+    plan = _core.GpuPlan(device, [compiled for compiled, _, _ in watch.launches])
+    for compiled, grid, passed in watch.launches:
+        metadata = compiled.metadata
+        if any(id(array) not in places for array in passed):
+            return None  # a tensor descriptor, or a run-time number, on whose value Triton specialises
+        if _option(metadata, "num_ctas", 1) != 1 or _option(metadata, "launch_cooperative_grid", False):
+            return None
+        if _option(metadata, "launch_pdl", False) or _option(metadata, "profile_scratch_size", 0):
+            return None
+        grid = (*grid, 1, 1)[:3]
+        scratch = _option(metadata, "global_scratch_size", 0) * grid[0] * grid[1] * grid[2]
+        plan.add(compiled.function, grid, 32 * metadata.num_warps, metadata.shared, [places[id(array)] for array in passed],
+                 scratch)
+    return plan
+
+
+def _option(metadata, name: str, otherwise):
+    """What older or newer versions of Triton may not have."""
+    return getattr(metadata, name, otherwise)
