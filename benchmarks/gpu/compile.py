@@ -15,7 +15,12 @@ import workload
 
 
 def compile_candidate(folder, row, index):
+    import torch
     import triton
+
+    # The launcher asks for the multiprocessors of its arguments' device, which here is the CPU.
+    properties = torch.cuda.get_device_properties(0)
+    ask, torch.cuda.get_device_properties = torch.cuda.get_device_properties, lambda device=None: properties
 
     # The launcher is called as it is; its launches only compile.
     run = triton.runtime.jit.JITFunction.run
@@ -28,6 +33,7 @@ def compile_candidate(folder, row, index):
         workload.load(folder, row["candidates"][index])(*workload.arguments_of(row, "cpu"))
     finally:
         triton.runtime.jit.JITFunction.run = run
+        torch.cuda.get_device_properties = ask
     return index
 
 

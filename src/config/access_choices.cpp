@@ -101,7 +101,8 @@ private:
     if (!limits_.accesses_share_vectors) {
       if (kind == "pointer") return true;
       AccessOp access(op);
-      if (access.mask() || !ends_are_known(access)) return false;
+      // Triton's block pointers know no truth values.
+      if (access.mask() || !ends_are_known(access) || access.array_type().getElementType().isInteger(1)) return false;
       return kind != "tensor_descriptor" || fits_descriptor(access, shape);
     }
     bool disputed = llvm::any_of(shapes_, [&](const Shape& other) { return disagree(shape, other); });

@@ -11,7 +11,6 @@
   tiles each.
 """
 
-import math
 import types
 
 import numpy as np
@@ -24,8 +23,8 @@ from triton.runtime import interpreter
 MULTIPROCESSORS = 3
 
 
-def _vectorised(function):
-    return np.vectorize(function, otypes=[np.float64])
+def _of_torch(function):
+    return lambda x: function(torch.from_numpy(np.asarray(x))).numpy()
 
 
 _FUNCTIONS = {
@@ -34,9 +33,8 @@ _FUNCTIONS = {
     "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh, "asinh": np.arcsinh, "acosh": np.arccosh,
     "atanh": np.arctanh, "cbrt": np.cbrt, "trunc": np.trunc, "rint": np.rint,
     "round": lambda x: np.trunc(x + np.copysign(0.5, x)), "atan2": np.arctan2, "pow": np.power,
-    "copysign": np.copysign, "fmod": np.fmod, "mul_rn": np.multiply, "erfc": _vectorised(math.erfc),
-    "lgamma": _vectorised(math.lgamma),
-    "erfinv": lambda x: torch.special.erfinv(torch.from_numpy(np.asarray(x))).numpy(),
+    "copysign": np.copysign, "fmod": np.fmod, "mul_rn": np.multiply, "erfc": _of_torch(torch.special.erfc),
+    "lgamma": _of_torch(torch.lgamma), "erfinv": _of_torch(torch.special.erfinv),
 }  # fmt: skip
 
 
@@ -143,6 +141,7 @@ def install():
     interpreter.GridExecutor = _DeclaredNumbers
     builder = interpreter.InterpreterBuilder
     builder.binary_op = _arithmetic_in_float32(builder.binary_op)
+    builder.get_bf16 = lambda self, value: _encoded(interpreter.TensorHandle(np.array([value], np.float32), tl.float32))
     builder.create_dot = _dot_in_float32(builder.create_dot)
     for name in ("cast_impl", "create_fp_to_fp"):
         setattr(builder, name, _rounding_to_nearest(getattr(builder, name)))

@@ -5,6 +5,8 @@
 //
 // The results are the CPU backend's. Where a program as it is scheduled for Triton gives the interpreter others, that
 // is an error here: what then differs in the tests is the text.
+#include "case_files.h"
+
 #include "autotune/random_search.h"
 #include "config/derive_config_spec.h"
 #include "driver/arguments.h"
@@ -16,65 +18,18 @@
 #include "ir/interpreter.h"
 #include "schedule/schedule.h"
 
-#include <nlohmann/json.hpp>
-
-#include <cstring>
-#include <filesystem>
 #include <fmt/format.h>
-#include <fstream>
 #include <iostream>
 
 using namespace tilewright;
 
 namespace {
 
-// Triton's interpreter is slow: a function is called for each lane of a tile that is reduced.
-constexpr int64_t kLargestTile = 2048;
-
-const triton::GpuTarget kTarget;
-
-BackendLimits small_limits() {
-  BackendLimits limits = limits_of(kTarget);
-  limits.max_block_elements = kLargestTile;
-  limits.worker_count = 3;
-  return limits;
-}
-
 /// Of the largest value. 16-bit results are rounded once, or a few times on the way; float32 ones are sums of few
 /// terms.
 double allowed_error(DType dtype) {
   if (dtype == bfloat16) return 8 * 0x1p-9;
   return dtype == float16 ? 8 * 0x1p-12 : tolerance(dtype, 64);
-}
-
-void write_bytes(const std::filesystem::path& path, const void* data, size_t size) {
-  std::ofstream file(path, std::ios::binary);
-  file.write(static_cast<const char*>(data), static_cast<std::streamsize>(size));
-}
-
-nlohmann::json write_array(const std::filesystem::path& folder, const std::string& name, const Array& array) {
-  Array dense = array.clone();
-  write_bytes(folder / name, dense.data(), static_cast<size_t>(dense.numel()) * size_in_bytes(dense.dtype()));
-  return {{"file", name},
-          {"dtype", tilewright::name(dense.dtype())},
-          {"sizes", std::vector(dense.sizes().begin(), dense.sizes().end())}};
-}
-
-nlohmann::json number(const detail::Argument& argument) {
-  auto value = [&](auto zero) {
-    std::memcpy(&zero, argument.data, sizeof(zero));
-    return zero;
-  };
-  nlohmann::json json{{"dtype", tilewright::name(argument.dtype)}};
-  switch (argument.dtype) {
-  case float64: json["value"] = value(double()); break;
-  case float32: json["value"] = value(float()); break;
-  case int64: json["value"] = value(int64_t()); break;
-  case int32: json["value"] = value(int32_t()); break;
-  case boolean: json["value"] = value(bool()); break;
-  default: throw std::runtime_error("no example has a number of this type");
-  }
-  return json;
 }
 
 /// One example at one size.
@@ -86,7 +41,7 @@ public:
         specialisation_(specialise(call_.core().definition(), call_.call(), Backend::Triton)),
         arguments_(specialisation_, call_.call()) {
     with_kernel(specialisation_.tile_ir,
-                [&](KernelOp kernel) { specialisation_.spec = derive_config_spec(kernel, small_limits()); });
+                [&](KernelOp kernel) { specialisation_.spec = derive_config_spec(kernel, test::small_limits()); });
     Specialisation cpu = specialise(call_.core().definition(), call_.call());
     ProgramArguments work(cpu, call_.call());
     ProgramArguments copy = work.copy();
@@ -109,7 +64,7 @@ private:
   bool agrees(const Config& config) {
     ProgramArguments work = arguments_.copy();
     with_kernel(specialisation_.tile_ir, [&](KernelOp kernel) {
-      auto module = schedule(kernel, config, small_limits());
+      auto module = schedule(kernel, config, test::small_limits());
       interpret_program(program_of(*module), work.interpreter_arguments(), 3);
     });
     std::vector<Array> found = work.written();
@@ -127,31 +82,19 @@ private:
   bool write(const Config& config, const std::filesystem::path& folder) {
     std::filesystem::create_directories(folder);
     std::string source;
-    with_kernel(specialisation_.tile_ir, [&](KernelOp kernel) { source = triton_source(kernel, config, kTarget); });
-    write_bytes(folder / "kernel.py", source.data(), source.size());
-    nlohmann::json json{{"kernel", specialisation_.kernel},
-                        {"description", specialisation_.description},
-                        {"config", nlohmann::json::parse(config.to_json())},
-                        {"arguments", nlohmann::json::array()},
-                        {"results", nlohmann::json::array()}};
-    for (const Specialisation::Parameter& parameter : specialisation_.parameters) {
-      const detail::Argument& argument = call_.call().arguments[parameter.argument];
-      nlohmann::json one =
-          parameter.is_array
-              ? write_array(folder, fmt::format("argument{}.bin", json["arguments"].size()), argument.array())
-              : number(argument);
-      one["written"] = parameter.is_written;
-      json["arguments"].push_back(one);
-    }
+    with_kernel(specialisation_.tile_ir,
+                [&](KernelOp kernel) { source = triton_source(kernel, config, triton::GpuTarget()); });
+    test::write_bytes(folder / "kernel.py", source.data(), source.size());
+    nlohmann::json json = test::case_of(specialisation_, call_.call(), config, folder);
     // What the kernel gives back; where that is nothing, the arguments that it stores to.
     const std::vector<Array>& expected = results_.empty() ? written_ : results_;
     for (const Array& array : expected) {
-      nlohmann::json one = write_array(folder, fmt::format("result{}.bin", json["results"].size()), array);
+      nlohmann::json one = test::write_array(folder, fmt::format("result{}.bin", json["results"].size()), array);
       one["tolerance"] = allowed_error(array.dtype());
       json["results"].push_back(one);
     }
     std::string text = json.dump(1);
-    write_bytes(folder / "case.json", text.data(), text.size());
+    test::write_bytes(folder / "case.json", text.data(), text.size());
     return agrees(config);
   }
 

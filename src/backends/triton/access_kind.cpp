@@ -16,7 +16,8 @@ static Access wanted_kind(Operation* op) {
 
 static bool fits_block_pointer(AccessOp access) {
   auto block = dyn_cast<RankedTensorType>(access.block());
-  if (!block || block.getNumElements() == 1 || access.mask()) return false;
+  // Truth values have pointers of their own kind, which block pointers do not know.
+  if (!block || block.getNumElements() == 1 || access.mask() || element_type(block).isInteger(1)) return false;
   for (const SubscriptUse& use : access.subscripts())
     if (use.is_gather() || (use.valid && !limit_of_block(use, block.getDimSize(use.block_dim)))) return false;
   return true;

@@ -25,7 +25,9 @@ std::string type_name(Type type, Location location) {
   fail(source_location(location), "the triton backend does not support elements of type {}", text);
 }
 
-std::string unsigned_type(StringRef type) { return type == "int1" ? "int1" : "u" + type.str(); }
+std::string unsigned_type(StringRef type) {
+  return type == "int1" || type.starts_with("uint") ? type.str() : "u" + type.str();
+}
 
 std::string signed_type(StringRef type) { return type.starts_with("uint") ? type.drop_front().str() : type.str(); }
 

@@ -209,14 +209,22 @@ std::optional<Code> KernelEmitter::compute_arith(Operation* op) {
     std::string other = unsigned_type(type);
     return binary(reinterpreted(a, other), sign, reinterpreted(b, other), binding, other);
   };
+  // Triton's maximum and minimum give float32 for bfloat16, and make numbers of literals as they stand: of 32 bits.
+  auto type_of_extremum = [&](const std::string& of) -> std::string {
+    const bool has_literal = a.is_literal() || b.is_literal();
+    if (of == "bfloat16" || (of == "float16" && has_literal)) return "float32";
+    if (has_literal && (of == "int8" || of == "int16")) return "int32";
+    if (has_literal && (of == "uint8" || of == "uint16")) return "int32";
+    return of;
+  };
   auto larger_or_smaller = [&](const char* function, const std::string& of) {
-    return call(function, {reinterpreted(a, of), reinterpreted(b, of)}, of);
+    return converted(call(function, {reinterpreted(a, of), reinterpreted(b, of)}, type_of_extremum(of)), of);
   };
   auto propagating = [&](const char* function) {
-    Code code = call(function, {a, b}, type);
+    Code code = call(function, {a, b}, type_of_extremum(type));
     code.text.pop_back();
     code.text += ", propagate_nan=tl.PropagateNan.ALL)";
-    return code;
+    return converted(code, type);
   };
   return llvm::TypeSwitch<Operation*, std::optional<Code>>(op)
       .Case<arith::AddFOp, arith::AddIOp>([&](auto) { return with("+", Binding::Sum); })

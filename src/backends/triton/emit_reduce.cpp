@@ -84,6 +84,7 @@ Code KernelEmitter::compute_reduce(ReduceOp reduce) {
   const bool as_number = is_bool && (is_any || reduce.getKind() == Reduction::And ||
                                      reduce.getKind() == Reduction::Min || reduce.getKind() == Reduction::Mul);
   if (as_number) source = converted(source, "int32");
+  if (source.type == "bfloat16") source = converted(source, "float32"); // as all of Triton's reductions do
   const char* function = as_number ? (is_any ? "tl.max" : "tl.min") : known_function(reduce);
   // The last axis first, so that the numbers of the others stay.
   for (int64_t axis : llvm::reverse(axes)) {
