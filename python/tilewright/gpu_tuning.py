@@ -38,7 +38,7 @@ class Tuner:
     def compile(self, source: str) -> TritonProgram:
         program = TritonProgram(source, self._name)
         if self._cuda:
-            with program._watching, _Compiling(program.module), _on_device_of(self._arguments):
+            with program._watching, _Compiling(program.module, program._launcher), _on_device_of(self._arguments):
                 program._launcher(*self._arguments)
         return program
 

@@ -53,15 +53,18 @@ def _loaded(path: str) -> ModuleType:
 
 
 class _Watch:
-    """Stands in for ``torch`` and for the kernels of a file while its launcher runs once, and notes what it does."""
+    """Stands in for ``torch`` and for the kernels of a file while its launcher runs once, and notes what it does. Functions
+    that only kernels call stay: Triton looks for them in the file while it compiles."""
 
-    def __init__(self, module: ModuleType):
+    def __init__(self, module: ModuleType, launcher):
         self.module = module
+        self._launcher = launcher
         self.made: list[torch.Tensor] = []
         self.launches: list[tuple[Any, tuple, tuple]] = []
 
     def __enter__(self):
-        self._kept = {name: value for name, value in vars(self.module).items() if _is_kernel(value)}
+        named = ((name, getattr(self.module, name, None)) for name in self._launcher.__code__.co_names)
+        self._kept = {name: value for name, value in named if _is_kernel(value)}
         for name, kernel in self._kept.items():
             setattr(self.module, name, _WatchedKernel(self, kernel))
         self.module.torch = _WatchedTorch(self)
@@ -131,9 +134,22 @@ class TritonProgram:
         """The same, and the plan of later launches of this kind of arguments; None where only Triton's launcher can do it."""
         if _is_interpreted():
             return self.run(arguments), None
-        with self._watching, _Watch(self.module) as watch, _on_device_of(arguments):
+        arguments = _told_apart(arguments)
+        with self._watching, _Watch(self.module, self._launcher) as watch, _on_device_of(arguments):
             results = _as_list(self._launcher(*arguments))
         return results, _plan(watch, arguments, device)
+
+
+def _told_apart(arguments: Sequence) -> list:
+    """Where one tensor is passed twice, the second is another object over the same data: later calls may pass two."""
+    seen, apart = set(), []
+    for value in arguments:
+        if isinstance(value, torch.Tensor):
+            if id(value) in seen:
+                value = value.detach()
+            seen.add(id(value))
+        apart.append(value)
+    return apart
 
 
 def _on_device_of(arguments: Sequence):
@@ -155,7 +171,7 @@ def _as_list(results) -> list[torch.Tensor]:
 
 
 def _plan(watch: _Watch, arguments: Sequence, device: int) -> _core.GpuPlan | None:
-    # By identity: two arguments may be equal.
+    # By identity: two arguments may have the same address.
     places = {id(array): place for place, array in enumerate([*arguments, *watch.made]) if isinstance(array, torch.Tensor)}
     plan = _core.GpuPlan(device, [compiled for compiled, _, _ in watch.launches])
     for compiled, grid, passed in watch.launches:

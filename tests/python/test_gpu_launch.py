@@ -118,7 +118,7 @@ def watched(program, monkeypatch, compiled):
     """The first run, where Triton's launch gives back a compiled kernel."""
     kernel = type(program.module.double_kernel)
     monkeypatch.setattr(kernel, "__getitem__", lambda self, grid: lambda *args, **kwargs: compiled, raising=False)
-    with _Watch(program.module) as watch:
+    with _Watch(program.module, program.module.double) as watch:
         x = torch.arange(20.0)
         out = program.module.double(x)
     return watch, x, out
@@ -130,6 +130,45 @@ def test_the_first_run_is_watched(program, monkeypatch):
     plan = _plan(watch, [x], 0)
     plan.run([11, 22, 33], 0)  # x, scratch, out
     assert shape() == [2, 1, 1, 128, 64, 0, 4] and [driver.fake_value(i) for i in range(4)] == [11, 33, 0, 0]
+
+
+ADDING = textwrap.dedent("""
+    import torch
+    import triton
+    import triton.language as tl
+
+    @triton.jit
+    def _sum(a, b):
+        return a + b
+
+    @triton.jit
+    def add_kernel(x_ptr, y_ptr, out_ptr):
+        offsets = tl.arange(0, 16)
+        tl.store(out_ptr + offsets, _sum(tl.load(x_ptr + offsets), tl.load(y_ptr + offsets)))
+
+    def add(x, y):
+        out = torch.empty((16,), dtype=torch.float32, device=x.device)
+        add_kernel[(1,)](x, y, out)
+        return out
+""")
+
+
+def test_one_tensor_passed_twice_is_two_parameters_of_later_calls(cache, monkeypatch):
+    monkeypatch.setattr(triton_program, "_is_interpreted", lambda: False)
+    program = TritonProgram(ADDING, "add")
+    helper = program.module._sum
+    helpers = []
+
+    def launch(self, grid):
+        helpers.append(program.module._sum)  # while the launcher runs
+        return lambda *args, **kwargs: Compiled()
+
+    monkeypatch.setattr(type(program.module.add_kernel), "__getitem__", launch, raising=False)
+    x = torch.arange(16.0)
+    _, plan = program.run_first([x, x], 0)
+    plan.run([11, 22, 33], 0)  # x, y, out
+    assert [driver.fake_value(i) for i in range(3)] == [11, 22, 33]
+    assert helpers == [helper], "what kernels call is Triton's own"
 
 
 @pytest.mark.parametrize("metadata", [{"num_ctas": 2}, {"launch_cooperative_grid": True}, {"launch_pdl": True},
