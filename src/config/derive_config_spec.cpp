@@ -149,12 +149,14 @@ private:
       std::string reason;
       if (find_flattening(kernel_, loop, reason)) {
         entry.choices.emplace_back(true);
-        for (const char* other : {"loop_orders", "l2_groupings"})
-          if (loop.getParallel() || StringRef(other) == "loop_orders") // groups are of programs
-            orders.push_back({.entry = {other, i},
-                              .on = {"flatten_loops", i},
-                              .values = {false},
-                              .why = "the loop is walked as one"});
+        auto add = [&](const char* option, size_t other) {
+          orders.push_back({.entry = {option, other},
+                            .on = {"flatten_loops", i},
+                            .values = {false},
+                            .why = "the loop is walked as one"});
+        };
+        add("loop_orders", i);
+        if (loop == parallel_loop(kernel_)) add("l2_groupings", 0); // one for all programs, which this loop decides
       }
       useful |= entry.choices.size() > 1;
       option.entries.emplace_back(entry);

@@ -54,6 +54,12 @@ static bool is_correctly_rounded(Operation* op) {
              math::FmaOp, math::CopySignOp>(op);
 }
 
+static bool never_rounds(Operation* op) {
+  return isa<arith::NegFOp, arith::MaximumFOp, arith::MinimumFOp, arith::MaxNumFOp, arith::MinNumFOp, arith::RemFOp,
+             arith::ExtFOp, math::AbsFOp, math::CeilOp, math::FloorOp, math::TruncOp, math::RoundOp, math::RoundEvenOp>(
+      op);
+}
+
 // Whether a sum, product, quotient or root in float64 has no rounding error; elsewhere rounding to double shows it.
 static bool is_exact_in_double(Operation* op, ArrayRef<Lane> x, double result) {
   if (isa<arith::AddFOp, arith::SubFOp>(op)) {
@@ -63,9 +69,7 @@ static bool is_exact_in_double(Operation* op, ArrayRef<Lane> x, double result) {
   if (isa<arith::MulFOp>(op)) return std::fma(x[0].real, x[1].real, -result) == 0;
   if (isa<arith::DivFOp>(op)) return std::fma(result, x[1].real, -x[0].real) == 0;
   if (isa<math::SqrtOp>(op)) return std::fma(result, result, -x[0].real) == 0;
-  return isa<arith::NegFOp, arith::MaximumFOp, arith::MinimumFOp, arith::MaxNumFOp, arith::MinNumFOp, arith::RemFOp,
-             arith::ExtFOp, math::AbsFOp, math::CeilOp, math::FloorOp, math::TruncOp, math::RoundOp, math::RoundEvenOp>(
-      op);
+  return never_rounds(op);
 }
 
 // What rounding the op's own result, and approximating it, may add.
@@ -77,6 +81,9 @@ static double rounding_error(Operation* op, const LaneFunction& function, ArrayR
     if (isa<CompositeOp>(op)) error += 4 * (1 + std::fabs(operands[0].real)) * least_normal(to);
     return error;
   }
+  // Operands that may be a little off do not tell that the others' result is not rounded.
+  bool inexact = llvm::any_of(operands, [](const Lane& lane) { return lane.error != 0; });
+  if (inexact && !never_rounds(op)) return ulp(result.real, to);
   if (to.isF64()) {
     if (is_real(from) ? is_exact_in_double(op, operands, result.real) : std::fabs(result.real) < 0x1p53) return 0;
   } else if (function(operands, from, Float64Type::get(to.getContext())).real == result.real) {

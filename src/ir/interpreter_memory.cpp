@@ -218,8 +218,14 @@ static DType dtype_of_element(Operation* op, Type element) {
 // The same memory with neighbouring dimensions merged, as a program sees it whose loops were flattened; the array
 // itself where its dimensions do not add up to `sizes` so.
 static Array with_merged_dims(const Array& array, ArrayRef<int64_t> sizes) {
-  if (array.rank() <= static_cast<int>(sizes.size()) || array.numel() == 0) return array;
-  SmallVector<int64_t> strides;
+  if (array.rank() <= static_cast<int>(sizes.size())) return array;
+  SmallVector<int64_t> strides(sizes.size());
+  auto merged_array = [&] {
+    auto keep_alive = std::make_shared<Array>(array);
+    return Array::from_pointer(array.data(), IndexList(sizes), IndexList(strides), array.dtype(), keep_alive);
+  };
+  if (array.numel() == 0) return llvm::is_contained(sizes, 0) ? merged_array() : array; // any strides will do
+  strides.clear();
   int dim = array.rank();
   for (int64_t size : llvm::reverse(sizes)) {
     std::optional<int64_t> stride;
@@ -237,8 +243,7 @@ static Array with_merged_dims(const Array& array, ArrayRef<int64_t> sizes) {
   while (dim > 0)
     if (array.sizes()[--dim] != 1) return array;
   std::reverse(strides.begin(), strides.end());
-  auto keep_alive = std::make_shared<Array>(array);
-  return Array::from_pointer(array.data(), IndexList(sizes), IndexList(strides), array.dtype(), keep_alive);
+  return merged_array();
 }
 
 ArrayMemory bind_array(Operation* op, const Array& given, ArrayType type, std::string name) {

@@ -35,6 +35,16 @@ SetVector<Operation*> wide_slice(Operation* sink, uint32_t whole) {
 // Which ops a wide value may meet
 //===----------------------------------------------------------------------===//
 
+// Whether all subscripts along the dimension are `:` or slices that end with it; of others no part is known.
+static bool has_plain_subscripts(AccessOp access, uint32_t whole) {
+  SmallVector<Dim> dims = dims_of(access.block());
+  return llvm::all_of(access.subscripts(), [&](const SubscriptUse& use) {
+    if (use.kind != Subscript::Tile || !dims[use.block_dim].mentions(Symbol::whole(whole))) return true;
+    auto slice = use.operand.getDefiningOp<SliceOp>();
+    return slice && !slice.getEnd();
+  });
+}
+
 // What keeps this op from working on one block of the dimension at a time; empty where nothing does.
 static std::string obstacle(Operation* op, uint32_t whole) {
   for (Value value : op->getResults()) {
@@ -48,6 +58,7 @@ static std::string obstacle(Operation* op, uint32_t whole) {
   if (!is_wide(op, whole)) return "";
   if (isa<ForOp, YieldOp>(op)) return "a loop carries a value that has it";
   if (AccessOp access(op); access && access.mask()) return "an access has a mask that has it";
+  if (AccessOp access(op); access && !has_plain_subscripts(access, whole)) return "a tile has its length";
   if (isa<LoadOp, StoreOp, SplatOp, FullOp, BroadcastOp, ExpandDimsOp, TransposeOp, CompositeOp, ReduceOp>(op))
     return "";
   if (isa<arith::ArithDialect, math::MathDialect>(op->getDialect())) return "";

@@ -119,18 +119,22 @@ private:
     });
   }
 
-  // The subscripts of an access with the tile in place of `:`.
+  // The subscripts of an access with the tile in place of `:`, or moved to where a slice begins.
   template <typename Op>
-  std::pair<SmallVector<Value>, SmallVector<int32_t>> subscripts_with(Op access, Type value, Value tile,
-                                                                      IRMapping& mapping) {
+  std::pair<SmallVector<Value>, SmallVector<int32_t>> subscripts_with(OpBuilder& builder, Op access, Type value,
+                                                                      Value tile, IRMapping& mapping) {
     SmallVector<Value> operands;
     SmallVector<int32_t> kinds;
     SmallVector<Dim> dims = dims_of(value);
     for (const SubscriptUse& use : subscripts_of(access)) {
-      bool rolled = use.kind == Subscript::Whole && dims[use.block_dim].mentions(Symbol::whole(whole_));
+      bool is_range = use.kind == Subscript::Whole || use.kind == Subscript::Tile;
+      bool rolled = is_range && dims[use.block_dim].mentions(Symbol::whole(whole_));
       kinds.push_back(static_cast<int32_t>(rolled ? Subscript::Tile : use.kind));
-      if (rolled)
+      if (rolled && use.kind == Subscript::Whole)
         operands.push_back(tile);
+      else if (rolled)
+        operands.push_back(
+            builder.create<ShiftOp>(access.getLoc(), tile, use.operand.template getDefiningOp<SliceOp>().getBegin()));
       else if (use.operand)
         operands.push_back(mapping.lookupOrDefault(use.operand));
     }
@@ -139,12 +143,12 @@ private:
 
   void copy(OpBuilder& builder, Operation* op, Value tile, IRMapping& mapping) {
     if (auto load = dyn_cast<LoadOp>(op)) {
-      auto [operands, kinds] = subscripts_with(load, load.getType(), tile, mapping);
+      auto [operands, kinds] = subscripts_with(builder, load, load.getType(), tile, mapping);
       auto copy = builder.create<LoadOp>(load.getLoc(), block_type_of(load.getType()), load.getArray(), operands,
                                          ValueRange(), kinds, ArrayRef<int32_t>());
       mapping.map(load.getResult(), with_hints_of(copy, load));
     } else if (auto store = dyn_cast<StoreOp>(op)) {
-      auto [operands, kinds] = subscripts_with(store, store.getValue().getType(), tile, mapping);
+      auto [operands, kinds] = subscripts_with(builder, store, store.getValue().getType(), tile, mapping);
       auto copy = builder.create<StoreOp>(store.getLoc(), mapping.lookup(store.getValue()), store.getArray(), operands,
                                           ValueRange(), kinds, ArrayRef<int32_t>());
       with_hints_of(copy, store);

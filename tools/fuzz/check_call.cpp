@@ -1,5 +1,6 @@
 #include "fuzz/check_call.h"
 
+#include "fuzz/captured_output.h"
 #include "fuzz/guarded_memory.h"
 
 #include "config/normalise.h"
@@ -25,6 +26,7 @@ struct CallChecker::Expected {
   std::vector<InterpreterArgument> arguments;
   std::vector<Array> allocations;
   ErrorBounds bounds;
+  std::vector<std::string> printed; // sorted
 };
 
 CallChecker::CallChecker(const KernelDefinition& definition, const detail::Call& call)
@@ -123,7 +125,18 @@ void CallChecker::interpret(KernelOp kernel, const Config& config, Expected& exp
   // Of blocks that are cut to what they walk, a kernel sees the size they are cut to.
   llvm::SmallVector<int64_t> blocks =
       cut_blocks(kernel, block_sizes(config), limits_of(cpu::host_target()).pads_extents);
+  CapturedOutput output;
   interpret_kernel(kernel, blocks, expected.arguments, expected.allocations, &expected.bounds);
+  expected.printed = output.lines();
+}
+
+// Empty where both printed the same.
+static std::string difference(const std::vector<std::string>& found, const std::vector<std::string>& expected) {
+  if (found == expected) return "";
+  auto [a, b] = std::mismatch(found.begin(), found.end(), expected.begin(), expected.end());
+  auto text = [](const std::vector<std::string>& lines, auto at) { return at == lines.end() ? "no more" : *at; };
+  return fmt::format("printed {} lines, expected {}: the first that differs in order is \"{}\", expected \"{}\"",
+                     found.size(), expected.size(), text(found, a), text(expected, b));
 }
 
 void CallChecker::check_program(KernelOp kernel, const Config& config, const Expected& expected,
@@ -134,7 +147,10 @@ void CallChecker::check_program(KernelOp kernel, const Config& config, const Exp
   size_t parameters = specialisation_.parameters.size();
   for (size_t i = parameters; i < arguments.size(); ++i)
     arguments[i] = allocation(specialisation_.host.allocations[i - parameters]);
+  CapturedOutput output;
   interpret_program(program_of(*module), arguments, 3);
+  if (std::string text = difference(output.lines(), expected.printed); !text.empty())
+    return fail_check(report, "program", text);
   for (size_t i = 0; i < arguments.size(); ++i) {
     const Array* found = std::get_if<Array>(&arguments[i]);
     if (!found) continue;
@@ -148,19 +164,23 @@ void CallChecker::check_program(KernelOp kernel, const Config& config, const Exp
   }
 }
 
-// All programs in some order, a few at a time.
+// All programs of each phase in some order, a few at a time.
 static void run_programs(const LaunchPlan& plan, void* const* arguments, void* scratch, uint64_t seed) {
   constexpr int64_t kWorkers = 3;
-  int64_t count = plan.persistent ? kWorkers : plan.program_count;
-  std::vector<std::pair<int64_t, int64_t>> chunks;
+  int64_t count = plan.persistent ? kWorkers : plan.program_count, phase_begin = 0;
   Random random(seed);
-  for (int64_t begin = 0; begin < count;) {
-    int64_t end = plan.persistent ? begin + 1 : std::min<int64_t>(count, begin + 1 + random.below(4));
-    chunks.push_back({begin, end});
-    begin = end;
+  for (int64_t phase : plan.phases.empty() ? std::vector<int64_t>{count} : plan.phases) {
+    std::vector<std::pair<int64_t, int64_t>> chunks;
+    for (int64_t begin = phase_begin; begin < phase_begin + phase;) {
+      int64_t most = plan.persistent ? 1 : 1 + static_cast<int64_t>(random.below(4));
+      int64_t end = std::min<int64_t>(phase_begin + phase, begin + most);
+      chunks.push_back({begin, end});
+      begin = end;
+    }
+    for (size_t i = chunks.size(); i > 1; --i) std::swap(chunks[i - 1], chunks[random.below(i)]);
+    for (auto [begin, end] : chunks) plan.function(arguments, begin, end, count, scratch, plan.table);
+    phase_begin += phase;
   }
-  for (size_t i = chunks.size(); i > 1; --i) std::swap(chunks[i - 1], chunks[random.below(i)]);
-  for (auto [begin, end] : chunks) plan.function(arguments, begin, end, count, scratch, plan.table);
 }
 
 void CallChecker::check_code(KernelOp kernel, const Config& config, const Expected& expected, uint64_t seed,
@@ -192,9 +212,12 @@ void CallChecker::check_code(KernelOp kernel, const Config& config, const Expect
       std::string text = scratch.describe(address);
       return text.empty() ? fmt::format("at {}", address) : "to the scratch memory, " + text;
     };
+    CapturedOutput output;
     std::string stopped =
         run_generated([&] { run_programs(compiled.plan, pointers.data(), scratch.data(), seed); }, where);
     if (!stopped.empty()) return fail_check(report, "run", stopped);
+    if (std::string text = difference(output.lines(), expected.printed); !text.empty())
+      return fail_check(report, "run", text);
 
     for (auto* at = scratch.begin(); at != scratch.end(); ++at)
       if (*at != std::byte{0xff} && (at < scratch.data() || at >= scratch.data() + scratch.size()))

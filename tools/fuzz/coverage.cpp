@@ -22,7 +22,17 @@ Coverage Coverage::of_all(const std::vector<DType>& dtypes, const std::vector<st
   Coverage all;
   for (const Operation& operation : operations()) all.add("operation", operation.name, 0);
   for (const Form* form : forms())
-    if (std::string_view(form->name) != "pointwise") all.add("form", form->name, 0);
+    if (std::string_view(form->name) != "pointwise" && std::string_view(form->name) != "collecting")
+      all.add("form", form->name, 0); // these are of other forms
+  for (const char* name : {"register_block_size", "fixed block size", "several outermost loops"})
+    all.add("form", name, 0);
+  for (int kind = 0; kind < kSubscriptKindCount; ++kind)
+    all.add("subscript", name(FuzzSubscript{static_cast<FuzzSubscript::Kind>(kind)}), 0);
+  FuzzSubscript moved = FuzzSubscript::tile(0);
+  moved.shift = 1;
+  all.add("subscript", name(moved), 0);
+  moved.value = 0;
+  all.add("subscript", name(moved), 0);
   for (const std::string& name : listed_functions())
     if (!find_form(name)) all.add("form", name, 0);
   for (DType dtype : dtypes) all.add("dtype", std::string(name(dtype)), 0);
@@ -38,7 +48,13 @@ void Coverage::add(const FuzzKernel& kernel) {
       add("operation", statement.operation->name);
     else
       add("form", statement.form->name);
+    for (const FuzzSubscript& subscript : statement.subscripts) add("subscript", name(subscript));
+    if (std::string_view(statement.form->name).starts_with("tile") && !statement.variables.empty())
+      for (size_t i = 1; i < statement.numbers.size(); ++i)
+        if (statement.numbers[i] > 0) add("form", "fixed block size");
   });
+  if (!kernel.blocks.empty()) add("form", "register_block_size");
+  if (kernel.body.size() > 1) add("form", "several outermost loops");
   for (const FuzzTensor& tensor : kernel.tensors) {
     add("dtype", std::string(name(tensor.dtype)));
     if (tensor.allocated) continue;

@@ -23,6 +23,8 @@ struct Form {
   void (*print)(Printer& printer, const Statement& statement);
   /// A lane of its result depends on other lanes of its operands, though the shape is the same: softmax, scans.
   bool mixes_lanes = false;
+  /// It does something beside making its result.
+  bool has_effect = false;
 };
 
 /// All of them.
@@ -35,7 +37,10 @@ const std::vector<Form>& memory_forms();
 const std::vector<Form>& pointwise_forms();
 const std::vector<Form>& reduction_forms();
 const std::vector<Form>& matrix_forms();
+const std::vector<Form>& combiner_forms();
+const std::vector<Form>& atomic_forms();
 const std::vector<Form>& shape_forms();
+const std::vector<Form>& joining_forms();
 const std::vector<Form>& creation_forms();
 const std::vector<Form>& loop_forms();
 const std::vector<Form>& control_forms();

@@ -57,7 +57,7 @@ static void print_like(Printer& p, const Statement& s) {
 }
 
 // new_zeros(x, shape), new_ones, new_full(x, shape, value): of x's dtype
-static bool generate_new(Generator& g, const Form& form) {
+static bool generate_new(Generator& g, const Form& form) { // new_empty is one of zeros
   auto id = g.some_value([](const Generator::Known&) { return true; });
   std::vector<Axis> axes = g.some_axes(3);
   if (!id || !g.affordable(axes)) return false;
@@ -70,7 +70,9 @@ static bool generate_new(Generator& g, const Form& form) {
 static void record_new(Recorder& r, const Statement& s) {
   std::string_view name = s.form->name;
   Shape shape = r.shape(s.type.axes);
-  if (name == "new_zeros")
+  if (name == "new_empty")
+    r.define(s, new_empty(r.operand(s, 0), shape));
+  else if (name == "new_zeros")
     r.define(s, new_zeros(r.operand(s, 0), shape));
   else if (name == "new_ones")
     r.define(s, new_ones(r.operand(s, 0), shape));
@@ -108,6 +110,43 @@ static void print_random(Printer& p, const Statement& s) {
   bool integers = std::string_view(s.form->name) == "randint";
   p.define(s, fmt::format("tw::{}({}{}, {}, {})", s.form->name, integers ? "-4, 5, " : "", p.shape(s.type.axes),
                           s.numbers[0], dtype_text(s.type.dtype)));
+}
+
+// rand4x(shape, seed)[i]
+static bool generate_rand4x(Generator& g, const Form& form) {
+  if (g.kernel.exact || !generate_random(g, *find_form("rand"))) return false;
+  Statement& made = g.last_statement();
+  if (made.type.dtype != float32) return true; // a rand() then
+  made.form = &form;
+  made.numbers.push_back(g.number(0, 3));
+  return true;
+}
+static void record_rand4x(Recorder& r, const Statement& s) {
+  r.define(s, rand4x(r.shape(s.type.axes), s.numbers.at(0)).at(s.numbers.at(1)));
+}
+static void print_rand4x(Printer& p, const Statement& s) {
+  p.define(s, fmt::format("tw::rand4x({}, {})[{}]", p.shape(s.type.axes), s.numbers[0], s.numbers[1]));
+}
+
+// arange(n, dtype), arange(begin, begin + n, dtype)
+static bool generate_arange(Generator& g, const Form& form) {
+  Axis axis{Axis::Kind::whole, g.some_extent()};
+  Statement statement;
+  statement.form = &form;
+  statement.numbers = {g.number(-1, 2)};
+  static const std::vector<DType> dtypes{int32, int64, float32};
+  return g.add_value(std::move(statement), {g.one_of(dtypes), {axis}}, static_cast<double>(g.extent_of(axis) + 2))
+      .has_value();
+}
+static void record_arange(Recorder& r, const Statement& s) {
+  Size length = r.size(s.type.axes.at(0).index);
+  int64_t begin = s.numbers.at(0);
+  r.define(s, begin == 0 ? arange(length, s.type.dtype) : arange(begin, length + begin, s.type.dtype));
+}
+static void print_arange(Printer& p, const Statement& s) {
+  std::string length = p.size(s.type.axes[0].index);
+  std::string range = s.numbers[0] == 0 ? length : fmt::format("{0}, {1} + {0}", s.numbers[0], length);
+  p.define(s, fmt::format("tw::arange({}, {})", range, dtype_text(s.type.dtype)));
 }
 
 // t0.index()
@@ -157,10 +196,13 @@ const std::vector<Form>& creation_forms() {
       {"full_like", 0.3, generate_like, record_like, print_like},
       {"new_zeros", 0.15, generate_new, record_new, print_new},
       {"new_ones", 0.15, generate_new, record_new, print_new},
+      {"new_empty", 0.15, generate_new, record_new, print_new},
       {"new_full", 0.15, generate_new, record_new, print_new},
       {"rand", 0.3, generate_random, record_random, print_random},
       {"randn", 0.3, generate_random, record_random, print_random},
       {"randint", 0.3, generate_random, record_random, print_random},
+      {"rand4x", 0.3, generate_rand4x, record_rand4x, print_rand4x},
+      {"arange", 0.4, generate_arange, record_arange, print_arange},
       {"tile.index", 0.6, generate_index, record_index, print_tile},
       {"tile.begin", 0.2, generate_index, record_number, print_tile},
       {"tile.end", 0.2, generate_index, record_number, print_tile},

@@ -70,10 +70,12 @@ static bool generate_product(Generator& g, const Form& form) {
     all.push_back(columns);
     return all;
   };
-  DType dtype = g.some_floating_dtype();
+  bool is_dot = std::string_view(p.name).starts_with("dot");
+  DType dtype = is_dot && g.random.chance(0.3) ? int8 : g.some_floating_dtype();
   bool is_narrow = dtype == float16 || dtype == bfloat16;
   DType result = dtype;
   if (p.has_acc ? is_narrow && g.random.chance(0.7) : std::string_view(p.name) == "dot" && is_narrow) result = float32;
+  if (dtype == int8) result = int32;
   Statement statement;
   statement.form = &form;
   double magnitude = 0;

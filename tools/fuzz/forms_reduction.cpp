@@ -40,7 +40,13 @@ static Value default_std(const Operand& x, const Dims& dims, bool keepdim, Sourc
 static Value default_norm(const Operand& x, const Dims& dims, bool keepdim, SourceLocation at) {
   return norm(x, 2, dims, keepdim, at);
 }
-static const Reducer kMoments[] = {{"var", default_var}, {"std", default_std}, {"norm", default_norm}};
+// One of the two, which the number of dimensions chooses.
+static Value part_of_var_mean(const Operand& x, const Dims& dims, bool keepdim, SourceLocation at) {
+  auto [variance, average] = var_mean(x, dims, 0, keepdim, at);
+  return dims.size() == 1 ? variance : average;
+}
+static const Reducer kMoments[] = {
+    {"var", default_var}, {"std", default_std}, {"norm", default_norm}, {"var_mean", part_of_var_mean}};
 
 static const Reducer& reducer(const Form& form) {
   for (const Reducer& each : kReducers)
@@ -50,7 +56,9 @@ static const Reducer& reducer(const Form& form) {
   return kReducers[0];
 }
 
-static bool is_moment(std::string_view name) { return name == "var" || name == "std" || name == "norm"; }
+static bool is_moment(std::string_view name) {
+  return name == "var" || name == "std" || name == "norm" || name == "var_mean";
+}
 
 static bool generate_reduction(Generator& g, const Form& form) {
   std::string_view name = form.name;
@@ -117,8 +125,10 @@ static void record_reduction(Recorder& r, const Statement& s) {
 static void print_reduction(Printer& p, const Statement& s) {
   std::vector<int64_t> dims(s.numbers.begin() + 1, s.numbers.end());
   std::string_view name = s.form->name;
-  p.define(s, fmt::format("tw::{}({}, {}{}{}{})", name, p.operand(s, 0), name == "norm" ? "2, " : "", braced(dims),
-                          name == "var" || name == "std" ? ", 1" : "", s.numbers[0] ? ", true" : ""));
+  const char* correction = name == "var" || name == "std" ? ", 1" : name == "var_mean" ? ", 0" : "";
+  const char* part = name != "var_mean" ? "" : dims.size() == 1 ? ".first" : ".second";
+  p.define(s, fmt::format("tw::{}({}, {}{}{}{}){}", name, p.operand(s, 0), name == "norm" ? "2, " : "", braced(dims),
+                          correction, s.numbers[0] ? ", true" : "", part));
 }
 
 //===----------------------------------------------------------------------===//
@@ -216,6 +226,7 @@ const std::vector<Form>& reduction_forms() {
       {"var", 0.2, generate_reduction, record_reduction, print_reduction},
       {"std", 0.2, generate_reduction, record_reduction, print_reduction},
       {"norm", 0.2, generate_reduction, record_reduction, print_reduction},
+      {"var_mean", 0.25, generate_reduction, record_reduction, print_reduction},
       {"softmax", 0.4, generate_along, record_along, print_along, /*mixes_lanes=*/true},
       {"log_softmax", 0.3, generate_along, record_along, print_along, /*mixes_lanes=*/true},
       {"cumsum", 0.6, generate_along, record_along, print_along, /*mixes_lanes=*/true},

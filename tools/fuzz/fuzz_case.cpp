@@ -89,10 +89,13 @@ CheckReport run_isolated(const FuzzCase& fuzz_case) {
 
 std::vector<int> block_variables(const FuzzKernel& kernel) {
   std::vector<int> variables;
+  for (size_t i = 0; i < kernel.blocks.size(); ++i) variables.push_back(-1 - static_cast<int>(i));
   for_each_statement(kernel.body, [&](const Statement& statement) {
     std::string_view form = statement.form->name;
-    if (form == "tile" ? statement.numbers[1] == 0 : form == "tile bounded by a tile")
-      variables.insert(variables.end(), statement.variables.begin(), statement.variables.end());
+    if (!form.starts_with("tile") || form.starts_with("tile.")) return;
+    for (size_t i = 0; i < statement.variables.size(); ++i)
+      if (form == "tile bounded by a tile" || statement.numbers.at(1 + i) == 0)
+        variables.push_back(statement.variables[i]);
   });
   return variables;
 }

@@ -5,6 +5,7 @@
 #include "tilewright/dtype.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,8 +19,8 @@ using ValueId = int;
 
 /// One dimension of a value.
 struct Axis {
-  enum class Kind : uint8_t { one, tile, whole } kind = Kind::one;
-  int index = 0; // of a tile, its loop variable; of a whole dimension, its extent
+  enum class Kind : uint8_t { one, tile, whole, block } kind = Kind::one;
+  int index = 0; // of a tile, its loop variable; of a whole dimension, its extent; of a block, its registered size
   bool operator==(const Axis&) const = default;
 };
 
@@ -42,10 +43,26 @@ struct FuzzOperand {
 
 /// One subscript of a tensor.
 struct FuzzSubscript {
-  enum class Kind : uint8_t { tile, whole, scalar, constant, none } kind = Kind::whole;
-  int index = 0; // the tile's loop variable, the scalar's value, or the constant
+  enum class Kind : uint8_t {
+    tile,       // t0; t0 + shift, or t0 + v1 where there is a value
+    whole,      // tw::_
+    value,      // v1: a scalar, or a tensor of indices
+    constant,   // 3
+    none,       // tw::none
+    slice,      // tw::slice(first, -tail, step); none for a first or tail of 0
+    slice_from, // tw::slice_from(v1, n2)
+  } kind = Kind::whole;
+  int index = 0; // the tile's loop variable, the constant, or the extent of a slice_from
+  ValueId value = -1;
+  int64_t shift = 0, first = 0, tail = 0, step = 1;
   bool operator==(const FuzzSubscript&) const = default;
+
+  static FuzzSubscript tile(int variable) { return {Kind::tile, variable}; }
+  static FuzzSubscript of(ValueId value) { return {Kind::value, 0, value}; }
 };
+inline constexpr int kSubscriptKindCount = 7;
+/// "tile", ...; "shifted tile" for one that is.
+const char* name(const FuzzSubscript& subscript);
 
 /// One statement of the kernel. Most make a value; loops have a body.
 struct Statement {
@@ -81,12 +98,21 @@ struct FuzzTensor {
   std::vector<int> extents;
   Layout layout = Layout::contiguous;
   Contents contents = Contents::whole_numbers;
-  bool aligned = true;    // to 16 bytes
-  bool allocated = false; // by the kernel, and returned
-  /// Of a tensor that the kernel stores to: the loop variables of the outermost loop along its dimensions, -1 for the
-  /// others. A program touches only the part that is its own.
-  std::vector<int> owners;
-  bool is_written() const { return !owners.empty(); }
+  bool aligned = true;                        // to 16 bytes
+  bool allocated = false;                     // by the kernel, and returned
+  std::optional<int64_t> fill = std::nullopt; // of an allocated one: every element when the launch begins
+};
+
+/// An extent that others give: scale * extent `a` + `plus`, and times extent `b` or more by it where there is one.
+struct DerivedExtent {
+  enum class Kind : uint8_t { scaled, sum, product } kind = Kind::scaled;
+  int extent = 0; // which of the kernel's extents this is
+  int a = -1, b = -1;
+  int64_t scale = 1, plus = 0;
+  int64_t length(const std::vector<int64_t>& extents) const;
+  bool is_like(const DerivedExtent& other) const {
+    return kind == other.kind && a == other.a && b == other.b && scale == other.scale && plus == other.plus;
+  }
 };
 
 struct FuzzNumber {
@@ -101,12 +127,18 @@ struct FuzzKernel {
   bool exact = true; // on whole numbers, with operations that are exact on them
   uint64_t seed = 0; // of the tensors' elements
   std::vector<int64_t> extents;
-  std::vector<FuzzTensor> tensors; // x0, x1, ...
-  std::vector<FuzzNumber> numbers; // s0, s1, ...: tw::Scalar arguments
-  std::vector<Statement> body;     // the one outermost loop
+  std::vector<DerivedExtent> derived; // of some of the extents
+  std::vector<int> blocks;            // registered block sizes, of loops over these extents
+  std::vector<FuzzTensor> tensors;    // x0, x1, ...
+  std::vector<FuzzNumber> numbers;    // s0, s1, ...: tw::Scalar arguments
+  std::vector<Statement> body;        // outermost loops, and barriers between them
   int value_count = 0;
   int variable_count = 0; // loop variables t0, t1, ...
 };
+
+/// Sets every extent that others give.
+void update_extents(FuzzKernel& kernel);
+bool is_derived(const FuzzKernel& kernel, int extent);
 
 /// Calls `visit` with each statement, those of a loop's body after the loop's own.
 template <class Statements, class Visit> void for_each_statement(Statements& statements, Visit&& visit) {

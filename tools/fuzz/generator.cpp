@@ -38,10 +38,52 @@ void Generator::choose_extents() {
   }
 }
 
-int Generator::some_extent() { return static_cast<int>(random.below(kernel.extents.size())); }
+// More often one that no others give.
+int Generator::some_extent() {
+  size_t given = kernel.extents.size() - kernel.derived.size();
+  return static_cast<int>(random.below(random.chance(0.15) ? kernel.extents.size() : given));
+}
+
+int Generator::derived_extent(DerivedExtent derived) {
+  for (const DerivedExtent& each : kernel.derived)
+    if (each.is_like(derived)) return each.extent;
+  derived.extent = static_cast<int>(kernel.extents.size());
+  kernel.extents.push_back(derived.length(kernel.extents));
+  kernel.derived.push_back(derived);
+  return derived.extent;
+}
+
+int Generator::scaled_extent(int extent, int64_t scale, int64_t plus) {
+  if (scale == 1 && plus == 0) return extent;
+  return derived_extent({DerivedExtent::Kind::scaled, 0, extent, -1, scale, plus});
+}
+
+bool Generator::is_free_block(int block) const {
+  return std::none_of(open_.begin(), open_.end(), [&](const OpenVariable& open) { return open.block == block; });
+}
+
+void Generator::choose_blocks(Statement& loop, std::vector<OpenVariable>& variables) {
+  for (OpenVariable& variable : variables) {
+    int64_t block = 0;
+    if (random.chance(0.08)) {
+      block = number(1, 9);
+    } else if (random.chance(0.1)) {
+      if (kernel.blocks.empty() || (kernel.blocks.size() < 2 && random.chance(0.3)))
+        kernel.blocks.push_back(some_extent());
+      auto chosen = static_cast<int>(random.below(kernel.blocks.size()));
+      bool here = std::any_of(variables.begin(), variables.end(), [&](auto& other) { return other.block == chosen; });
+      if (is_free_block(chosen) && !here) {
+        variable.block = chosen;
+        block = -1 - chosen;
+      }
+    }
+    loop.numbers.push_back(block);
+  }
+}
 
 int64_t Generator::extent_of(const Axis& axis) const {
   if (axis.kind == Axis::Kind::one) return 1;
+  if (axis.kind == Axis::Kind::block) return 64; // at most
   if (axis.kind == Axis::Kind::whole) return kernel.extents[axis.index];
   for (const OpenVariable& variable : open_)
     if (variable.variable == axis.index) return variable.extent < 0 ? 1 : kernel.extents[variable.extent];
@@ -53,7 +95,7 @@ bool Generator::affordable(const std::vector<Axis>& axes) const {
   for (const OpenVariable& variable : open_)
     if (variable.extent >= 0) work *= std::max<int64_t>(kernel.extents[variable.extent], 1);
   for (const Axis& axis : axes)
-    if (axis.kind == Axis::Kind::whole) work *= std::max<int64_t>(kernel.extents[axis.index], 1);
+    if (axis.kind == Axis::Kind::whole || axis.kind == Axis::Kind::block) work *= std::max<int64_t>(extent_of(axis), 1);
   return work <= budget_ && axes.size() <= 4;
 }
 
@@ -93,7 +135,11 @@ DType Generator::some_floating_dtype() {
 
 std::vector<ValueId> Generator::visible() const {
   std::vector<ValueId> all;
-  for (const std::vector<ValueId>& scope : scopes_) all.insert(all.end(), scope.begin(), scope.end());
+  auto is_block = [](const Axis& axis) { return axis.kind == Axis::Kind::block; };
+  for (const std::vector<ValueId>& scope : scopes_)
+    for (ValueId id : scope) // those of a registered block size are for the form that makes them
+      if (const std::vector<Axis>& axes = known(id).type.axes; std::none_of(axes.begin(), axes.end(), is_block))
+        all.push_back(id);
   return all;
 }
 
@@ -126,6 +172,7 @@ std::optional<ValueId> Generator::add_value(Statement statement, Type type, doub
 }
 
 std::optional<ValueId> Generator::value_with(const std::vector<Axis>& axes, DType dtype) {
+  if (!affordable(axes)) return std::nullopt;
   if (random.chance(0.5))
     if (auto old = some_value([&](const Known& k) { return k.type.axes == axes && k.type.dtype == dtype; })) return old;
   if (random.chance(0.9))
@@ -242,9 +289,39 @@ int Generator::new_tensor(FuzzTensor tensor) {
   return static_cast<int>(kernel.tensors.size()) - 1;
 }
 
+const Place* Generator::own_part(int tensor) const {
+  auto found = own_.find(tensor);
+  return found == own_.end() ? nullptr : &found->second;
+}
+
+bool Generator::may_own(int tensor, const Place& part) const {
+  const FuzzTensor& it = kernel.tensors[tensor];
+  if (it.extents != part.extents) return false;
+  if (const Place* own = own_part(tensor)) return *own == part;
+  return !read_.contains(tensor) && !written_.contains(tensor) && it.layout != Layout::expanded;
+}
+
+void Generator::note_own(int tensor, const Place& part) {
+  own_.insert_or_assign(tensor, part);
+  written_.insert(tensor);
+  changed_.insert(tensor);
+}
+
+bool Generator::may_share(int tensor, const Form& form) const {
+  if (auto found = shared_.find(tensor); found != shared_.end()) return found->second == &form;
+  return !read_.contains(tensor) && !written_.contains(tensor) && kernel.tensors[tensor].layout != Layout::expanded;
+}
+
+void Generator::note_shared(int tensor, const Form& form) {
+  shared_[tensor] = &form;
+  written_.insert(tensor);
+  changed_.insert(tensor);
+}
+
 void Generator::add(Statement statement) {
   for (const FuzzOperand& operand : statement.operands)
     if (operand.kind == FuzzOperand::Kind::value) unused_.erase(operand.value);
+  for (const FuzzSubscript& subscript : statement.subscripts) unused_.erase(subscript.value);
   if (statement.result >= 0) unused_.insert(statement.result);
   blocks_.back().push_back(std::move(statement));
 }
@@ -306,14 +383,9 @@ void Generator::use_up() {
   }
 }
 
-FuzzKernel Generator::generate() {
-  kernel.exact = random.chance(0.5);
-  kernel.seed = random.below(1000000);
-  choose_extents();
-  scopes_.emplace_back();
-  blocks_.emplace_back();
-
-  // The outermost loop: one to three dimensions.
+// One to three dimensions.
+void Generator::add_outermost() {
+  most_tensors_ += 4;
   std::vector<int> extents;
   size_t rank = random.chance(0.5) ? 1 : random.chance(0.8) ? 2 : 3;
   for (size_t i = 0; i < rank; ++i) {
@@ -328,15 +400,21 @@ FuzzKernel Generator::generate() {
     budget_ = std::max(budget_, kernel.extents[extents[0]]);
   }
   Statement loop;
-  bool grid = random.chance(0.1);
+  bool grid = random.chance(0.1), has_begin = random.chance(0.08);
   loop.form = find_form(grid ? "grid" : "tile");
-  loop.numbers = {0, 0};
+  has_begin &= !grid || extents.size() == 1;
+  for (int extent : extents) has_begin &= kernel.extents[extent] > 0;
+  loop.numbers = {has_begin};
   std::vector<OpenVariable> variables;
   for (int extent : extents) {
+    int64_t begin = has_begin ? number(0, 1) : 0;
+    if (has_begin) loop.operands.push_back(FuzzOperand::integer(begin));
     loop.variables.push_back(new_variable());
-    loop.operands.push_back(FuzzOperand::extent(extent));
-    variables.push_back({loop.variables.back(), extent, grid, true});
+    variables.push_back(
+        {.variable = loop.variables.back(), .extent = extent, .is_grid = grid, .outermost = true, .begin = begin});
   }
+  for (int extent : extents) loop.operands.push_back(FuzzOperand::extent(extent));
+  if (!grid) choose_blocks(loop, variables);
   open(variables);
   if (grid)
     for (const OpenVariable& variable : open_) loop.numbers.push_back(variable.index);
@@ -345,7 +423,29 @@ FuzzKernel Generator::generate() {
   for (size_t i = 0; i < statements; ++i) add_random_statement();
   use_up();
   loop.body = close();
-  kernel.body.push_back(std::move(loop));
+  add(std::move(loop));
+}
+
+FuzzKernel Generator::generate() {
+  kernel.exact = random.chance(0.5);
+  kernel.seed = random.below(1000000);
+  choose_extents();
+  scopes_.emplace_back();
+  blocks_.emplace_back();
+  int64_t loops = random.chance(0.75) ? 1 : number(2, 3);
+  for (int64_t i = 0; i < loops; ++i) {
+    if (i > 0 && random.chance(0.7)) {
+      Statement barrier;
+      barrier.form = find_form("barrier");
+      add(std::move(barrier));
+      read_.clear();
+      written_.clear();
+      shared_.clear();
+    }
+    own_.clear(); // of other programs
+    add_outermost();
+  }
+  kernel.body = std::move(blocks_.back());
   tidy(kernel);
   return kernel;
 }

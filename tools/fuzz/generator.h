@@ -25,6 +25,16 @@ struct OpenVariable {
   bool is_grid;
   bool outermost;
   ValueId index = -1; // of a grid: its scalar
+  int64_t begin = 0;  // its least index, at least
+  int block = -1;     // its registered block size
+};
+
+/// Subscripts of a tensor, its extents, and the dimensions of a value that lies there (places.h).
+struct Place {
+  std::vector<FuzzSubscript> subscripts;
+  std::vector<int> extents;
+  std::vector<Axis> axes;
+  bool operator==(const Place&) const = default;
 };
 
 class Generator {
@@ -87,15 +97,36 @@ public:
   /// Random dimensions of a value: open tiles and whole extents, each once.
   std::vector<Axis> some_axes(size_t most);
   int some_extent();
+  /// An extent that others give: a new one, or one that is there.
+  int derived_extent(DerivedExtent derived);
+  int scaled_extent(int extent, int64_t scale, int64_t plus);
+  int constant_extent(int64_t length) { return scaled_extent(-1, 0, length); }
   int new_tensor(FuzzTensor tensor);
+  /// Sets a block size for each dimension of a loop: the config's, a number or a registered one.
+  void choose_blocks(Statement& loop, std::vector<OpenVariable>& variables);
+  /// Whether no loop around has it: another one must not then.
+  bool is_free_block(int block) const;
+
+  /// What outermost loops touch since the last barrier: a tensor that one reads is not written, and of one that is
+  /// written, a program of that loop touches its own part, and no other loop anything.
+  bool may_read(int tensor) const { return !written_.contains(tensor); }
+  void note_read(int tensor) { read_.insert(tensor); }
+  bool is_changed(int tensor) const { return changed_.contains(tensor); }
+  /// Null where the program has no part of it.
+  const Place* own_part(int tensor) const;
+  bool may_own(int tensor, const Place& part) const;
+  void note_own(int tensor, const Place& part);
+  /// Tensors that programs change together, by atomics of one kind alone.
+  bool may_share(int tensor, const Form& form) const;
+  void note_shared(int tensor, const Form& form);
   double largest_magnitude(DType dtype) const;
-  bool room_for_tensors() const { return kernel.tensors.size() < kMostTensors; }
+  bool room_for_tensors(size_t more = 0) const { return kernel.tensors.size() < most_tensors_ + more; }
+  /// The one that was added last.
+  Statement& last_statement() { return blocks_.back().back(); }
 
 private:
-  static constexpr size_t kMostTensors = 7;
-
   void choose_extents();
-  void open_outermost();
+  void add_outermost();
   void use_up();
   std::vector<ValueId> visible() const;
 
@@ -107,6 +138,11 @@ private:
   std::vector<std::vector<ValueId>> scopes_;
   std::vector<OpenVariable> open_;
   std::vector<size_t> opened_; // variables per open loop
+  size_t most_tensors_ = 3;
+  std::set<int> changed_;        // tensors, by anything so far
+  std::set<int> read_, written_; // since the last barrier
+  std::map<int, Place> own_;
+  std::map<int, const Form*> shared_;
 };
 
 /// The dimensions of values of these dimensions combined; nothing where they do not broadcast.

@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 namespace tilewright::fuzz {
 
@@ -36,16 +38,34 @@ std::string Printer::operands(const Statement& statement) const {
 
 std::string Printer::access(const Statement& statement) const {
   std::vector<std::string> texts;
-  for (const FuzzSubscript& subscript : statement.subscripts) {
-    switch (subscript.kind) {
-    case FuzzSubscript::Kind::tile: texts.push_back(variable(subscript.index)); break;
-    case FuzzSubscript::Kind::whole: texts.push_back("tw::_"); break;
-    case FuzzSubscript::Kind::scalar: texts.push_back(numbered('v', subscript.index)); break;
-    case FuzzSubscript::Kind::constant: texts.push_back(std::to_string(subscript.index)); break;
-    case FuzzSubscript::Kind::none: texts.push_back("tw::none"); break;
-    }
-  }
+  for (const FuzzSubscript& subscript : statement.subscripts) texts.push_back(this->subscript(subscript));
   return fmt::format("x{}[{}]", statement.tensor, fmt::join(texts, ", "));
+}
+
+std::string Printer::place(const Statement& statement) const {
+  std::vector<std::string> texts;
+  for (const FuzzSubscript& subscript : statement.subscripts) texts.push_back(this->subscript(subscript));
+  return fmt::format("x{}, {{{}}}", statement.tensor, fmt::join(texts, ", "));
+}
+
+std::string Printer::subscript(const FuzzSubscript& subscript) const {
+  std::string value = numbered('v', subscript.value);
+  auto bound = [](int64_t at) { return at == 0 ? "tw::none" : std::to_string(at); };
+  switch (subscript.kind) {
+  case FuzzSubscript::Kind::tile:
+    if (subscript.value >= 0) return variable(subscript.index) + " + " + value;
+    if (subscript.shift == 0) return variable(subscript.index);
+    return fmt::format("{} {} {}", variable(subscript.index), subscript.shift < 0 ? '-' : '+',
+                       std::abs(subscript.shift));
+  case FuzzSubscript::Kind::value: return value;
+  case FuzzSubscript::Kind::constant: return std::to_string(subscript.index);
+  case FuzzSubscript::Kind::none: return "tw::none";
+  case FuzzSubscript::Kind::slice:
+    return fmt::format("tw::slice({}, {}, {})", bound(subscript.first), bound(-subscript.tail), subscript.step);
+  case FuzzSubscript::Kind::slice_from: return fmt::format("tw::slice_from({}, {})", value, size(subscript.index));
+  case FuzzSubscript::Kind::whole: break;
+  }
+  return "tw::_";
 }
 
 std::string Printer::shape(const std::vector<Axis>& axes) const {
@@ -53,6 +73,7 @@ std::string Printer::shape(const std::vector<Axis>& axes) const {
   for (const Axis& axis : axes)
     texts.push_back(axis.kind == Axis::Kind::tile    ? variable(axis.index)
                     : axis.kind == Axis::Kind::whole ? size(axis.index)
+                    : axis.kind == Axis::Kind::block ? block_size(axis.index)
                                                      : "1");
   return fmt::format("{{{}}}", fmt::join(texts, ", "));
 }
@@ -63,10 +84,14 @@ void Printer::define(const Statement& statement, const std::string& expression) 
 
 void Printer::block(const std::string& head, const std::vector<Statement>& body, const char* end) {
   line(head + " {");
+  block_body(body);
+  line(end);
+}
+
+void Printer::block_body(const std::vector<Statement>& body) {
   ++depth_;
   print(body);
   --depth_;
-  line(end);
 }
 
 void Printer::print(const std::vector<Statement>& block) {
@@ -92,9 +117,12 @@ void Printer::print_sizes() {
     for_each_statement(kernel_.body, [&](const Statement& statement) {
       for (const FuzzOperand& operand : statement.operands)
         used |= operand.kind == FuzzOperand::Kind::extent && operand.number == static_cast<double>(extent);
+      for (const FuzzSubscript& subscript : statement.subscripts)
+        used |= subscript.kind == FuzzSubscript::Kind::slice_from && subscript.index == static_cast<int>(extent);
       if (statement.tensor < 0)
         for (const Axis& axis : statement.type.axes) used |= names(axis);
     });
+    used |= std::find(kernel_.blocks.begin(), kernel_.blocks.end(), extent) != kernel_.blocks.end();
     if (used) line(fmt::format("[[maybe_unused]] const tw::Size n{} = {};", extent, from));
   }
 }
@@ -105,9 +133,13 @@ void Printer::print_allocations() {
     if (!tensor.allocated) continue;
     std::vector<std::string> sizes;
     for (int extent : tensor.extents) sizes.push_back(size(extent));
-    line(fmt::format("tw::Tensor x{} = tw::empty({{{}}}, tw::{});", t, fmt::join(sizes, ", "),
-                     tensor.dtype == boolean ? "boolean" : tilewright::name(tensor.dtype)));
+    line(fmt::format("tw::Tensor x{} = tw::empty({{{}}}, tw::{}){};", t, fmt::join(sizes, ", "),
+                     tensor.dtype == boolean ? "boolean" : tilewright::name(tensor.dtype),
+                     tensor.fill ? fmt::format(".fill({})", *tensor.fill) : ""));
   }
+  for (size_t i = 0; i < kernel_.blocks.size(); ++i)
+    line(fmt::format("const auto {} = tw::register_block_size({});", block_size(static_cast<int>(i)),
+                     size(kernel_.blocks[i])));
 }
 
 void Printer::print_results() {

@@ -23,13 +23,18 @@ public:
   /// `head {`, the body, `end`
   void block(const std::string& head, const std::vector<Statement>& body, const char* end = "}");
 
+  void block_body(const std::vector<Statement>& body);
+
   std::string operand(const FuzzOperand& operand) const;
   std::string operand(const Statement& statement, size_t i) const { return this->operand(statement.operands.at(i)); }
   std::string operands(const Statement& statement) const; // with commas between
   std::string access(const Statement& statement) const;   // x0[t0, tw::_]
+  std::string place(const Statement& statement) const;    // x0, {t0, tw::_}
+  std::string subscript(const FuzzSubscript& subscript) const;
   std::string shape(const std::vector<Axis>& axes) const; // {t0, 1, n2}
   std::string variable(int variable) const { return numbered('t', variable); }
   std::string size(int extent) const { return numbered('n', extent); }
+  std::string block_size(int block) const { return numbered('b', block); }
 
 private:
   void print_sizes();

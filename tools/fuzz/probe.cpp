@@ -82,7 +82,6 @@ static FuzzKernel kernel_of(const Operation& operation, const std::vector<Probed
   out.dtype = float64;
   out.extents = {0};
   out.allocated = true;
-  out.owners = {0};
   kernel.tensors.push_back(out);
   loop.body.push_back(apply);
   loop.body.push_back(store);

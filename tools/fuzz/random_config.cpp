@@ -30,14 +30,15 @@ Config random_config(const ConfigSpec& spec, Random& random, bool may_flatten) {
 }
 
 bool depends_on_tiles(const FuzzKernel& kernel) {
-  std::set<int> outermost(kernel.body[0].variables.begin(), kernel.body[0].variables.end());
+  std::set<int> outermost;
+  for (const Statement& loop : kernel.body) outermost.insert(loop.variables.begin(), loop.variables.end());
   std::map<ValueId, Type> types;
-  bool depends = false;
+  bool depends = !kernel.blocks.empty();
   auto is_outermost = [&](const Axis& axis) { return axis.kind == Axis::Kind::tile && outermost.contains(axis.index); };
   for_each_statement(kernel.body, [&](const Statement& statement) {
     std::string_view form = statement.form->name;
     depends |= form.starts_with("tile.") && form != "tile.index";
-    depends |= form == "tile bounded by a tile";
+    depends |= form == "tile bounded by a tile" || form == "print";
     if (statement.result < 0) return;
     types[statement.result] = statement.type;
     for (const FuzzOperand& operand : statement.operands) {

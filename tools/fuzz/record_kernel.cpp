@@ -52,8 +52,10 @@ void Recorder::run() {
     std::vector<Size> sizes;
     for (int extent : tensor.extents) sizes.push_back(size(extent));
     tensors_[t] = empty(size_list(sizes), tensor.dtype);
+    if (tensor.fill) tensors_[t].fill(*tensor.fill);
     results.push_back(tensors_[t]);
   }
+  for (int extent : kernel_.blocks) blocks_.push_back(register_block_size(size(extent)));
   record(kernel_.body);
   detail::set_results(recording_, results.data(), results.size());
 }
@@ -85,6 +87,7 @@ Shape Recorder::shape(const std::vector<Axis>& axes) const {
     switch (axes[i].kind) {
     case Axis::Kind::tile: return tile(axes[i].index);
     case Axis::Kind::whole: return size(axes[i].index);
+    case Axis::Kind::block: return block(axes[i].index);
     case Axis::Kind::one: break;
     }
     return 1;
@@ -99,26 +102,30 @@ Shape Recorder::shape(const std::vector<Axis>& axes) const {
   }
 }
 
+TensorIndex Recorder::subscript_of(const FuzzSubscript& subscript, std::deque<Tile>& moved, std::deque<Slice>& slices) {
+  auto bound = [](int64_t at) { return at == 0 ? Slice::Bound(none) : Slice::Bound(at); };
+  switch (subscript.kind) {
+  case FuzzSubscript::Kind::tile:
+    if (subscript.value >= 0) return moved.emplace_back(tile(subscript.index) + value(subscript.value));
+    if (subscript.shift > 0) return moved.emplace_back(tile(subscript.index) + subscript.shift);
+    if (subscript.shift < 0) return moved.emplace_back(tile(subscript.index) - -subscript.shift);
+    return tile(subscript.index);
+  case FuzzSubscript::Kind::value: return value(subscript.value);
+  case FuzzSubscript::Kind::constant: return subscript.index;
+  case FuzzSubscript::Kind::none: return none;
+  case FuzzSubscript::Kind::slice:
+    return slices.emplace_back(slice(bound(subscript.first), bound(-subscript.tail), subscript.step));
+  case FuzzSubscript::Kind::slice_from:
+    return slices.emplace_back(slice_from(value(subscript.value), size(subscript.index)));
+  case FuzzSubscript::Kind::whole: break;
+  }
+  return _;
+}
+
 TensorAccess Recorder::access(const Statement& statement) {
-  std::vector<TensorIndex> index;
-  for (const FuzzSubscript& subscript : statement.subscripts) {
-    switch (subscript.kind) {
-    case FuzzSubscript::Kind::tile: index.push_back(tile(subscript.index)); break;
-    case FuzzSubscript::Kind::whole: index.push_back(_); break;
-    case FuzzSubscript::Kind::scalar: index.push_back(value(subscript.index)); break;
-    case FuzzSubscript::Kind::constant: index.push_back(subscript.index); break;
-    case FuzzSubscript::Kind::none: index.push_back(none); break;
-    }
-  }
-  Tensor& x = tensor(statement.tensor);
-  switch (index.size()) {
-  case 1: return x[index[0]];
-  case 2: return x[index[0], index[1]];
-  case 3: return x[index[0], index[1], index[2]];
-  case 4: return x[index[0], index[1], index[2], index[3]];
-  case 5: return x[index[0], index[1], index[2], index[3], index[4]];
-  default: throw std::out_of_range("no or 6 and more subscripts");
-  }
+  std::optional<TensorAccess> access;
+  with_subscripts(statement, [&](const auto&... index) { access.emplace(tensor(statement.tensor)[index...]); });
+  return *access;
 }
 
 //===----------------------------------------------------------------------===//

@@ -6,7 +6,10 @@
 #include "tilewright/detail/kernel_core.h"
 #include "tilewright/ops.h"
 
+#include <deque>
 #include <map>
+#include <optional>
+#include <stdexcept>
 #include <vector>
 
 namespace tilewright::fuzz {
@@ -28,16 +31,37 @@ public:
   const Tile& tile(int variable) const { return tiles_.at(variable); }
   void open_tile(int variable, const Tile& tile) { tiles_[variable] = tile; }
   Tensor& tensor(int index) { return tensors_.at(index); }
+  const RegisteredBlockSize& block(int index) const { return blocks_.at(index); }
   /// tensor[subscripts...]
   TensorAccess access(const Statement& statement);
+  /// Calls `use` with the subscripts, one to five.
+  template <class Use> void with_subscripts(const Statement& statement, Use&& use) {
+    std::deque<Tile> moved; // a subscript refers to its tile or slice
+    std::deque<Slice> slices;
+    std::vector<TensorIndex> i;
+    for (const FuzzSubscript& subscript : statement.subscripts) i.push_back(subscript_of(subscript, moved, slices));
+    switch (i.size()) {
+    case 1: return use(i[0]);
+    case 2: return use(i[0], i[1]);
+    case 3: return use(i[0], i[1], i[2]);
+    case 4: return use(i[0], i[1], i[2], i[3]);
+    case 5: return use(i[0], i[1], i[2], i[3], i[4]);
+    default: throw std::out_of_range("no or 6 and more subscripts");
+    }
+  }
   Size size(int extent) const { return sizes_.at(extent); }
   Shape shape(const std::vector<Axis>& axes) const;
   Operand number(int index);
+  /// The number of the innermost static_range.
+  void set_counter(int counter) { counter_ = counter; }
+  int counter() const { return counter_; }
 
   /// Of every value that was defined.
   const std::map<ValueId, DType>& dtypes() const { return dtypes_; }
 
 private:
+  TensorIndex subscript_of(const FuzzSubscript& subscript, std::deque<Tile>& moved, std::deque<Slice>& slices);
+
   const FuzzKernel& kernel_;
   detail::Recording& recording_;
   std::map<ValueId, Value> values_;
@@ -45,7 +69,9 @@ private:
   std::vector<Tensor> tensors_;
   std::vector<Value> numbers_;
   std::vector<Size> sizes_;
+  std::vector<RegisteredBlockSize> blocks_;
   std::map<ValueId, DType> dtypes_;
+  int counter_ = 0;
 };
 
 /// A call of the kernel with these arrays, one for each of its tensors that it does not allocate, in order; and what

@@ -174,7 +174,8 @@ public:
         continue;
       }
       int64_t culprit = next + batch_done_;
-      if (culprit == batch_end || !in_kernel_) { // not a kernel's fault
+      if (failures_ >= options_.most_failures) break; // it was stopped
+      if (culprit == batch_end || !in_kernel_) {      // not a kernel's fault
         fmt::print("a worker ended outside of any kernel\n");
         return 1;
       }

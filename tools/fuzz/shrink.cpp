@@ -47,6 +47,8 @@ void replace_uses(FuzzKernel& kernel, ValueId from, ValueId to) {
   for_each_statement(kernel.body, [&](Statement& statement) {
     for (FuzzOperand& operand : statement.operands)
       if (operand.kind == FuzzOperand::Kind::value && operand.value == from) operand.value = to;
+    for (FuzzSubscript& subscript : statement.subscripts)
+      if (subscript.value == from) subscript.value = to;
   });
 }
 
@@ -88,9 +90,31 @@ bool unwrap_loop(FuzzKernel& kernel, size_t index) {
   return true;
 }
 
+// A tile that is not moved, of a tensor that is as long as it was.
+bool simplify_subscripts(FuzzKernel& kernel, size_t index) {
+  At at = statement_at(kernel.body, index);
+  if (!at) return false;
+  bool changes = false;
+  for (FuzzSubscript& subscript : at->subscripts) {
+    if (subscript.kind != FuzzSubscript::Kind::tile) continue;
+    changes |= subscript.shift != 0 || subscript.value >= 0;
+    subscript.shift = 0;
+    subscript.value = -1;
+  }
+  return changes;
+}
+
+// Outermost loops, but one.
+bool erase_outermost(FuzzKernel& kernel, size_t index) {
+  if (index >= kernel.body.size() || kernel.body.size() == 1) return false;
+  kernel.body.erase(kernel.body.begin() + static_cast<int64_t>(index));
+  return kernel.body.size() > 1 || !kernel.body[0].body.empty();
+}
+
 bool set_extent(FuzzKernel& kernel, size_t extent, int64_t size) {
-  if (kernel.extents[extent] <= size) return false;
+  if (kernel.extents[extent] <= size || is_derived(kernel, static_cast<int>(extent))) return false;
   kernel.extents[extent] = size;
+  update_extents(kernel);
   for_each_statement(kernel.body, [&](Statement& statement) { // constant subscripts stay within the tensor
     if (statement.tensor < 0) return;
     size_t dim = 0;
@@ -110,6 +134,7 @@ bool set_extent(FuzzKernel& kernel, size_t extent, int64_t size) {
 std::vector<Change> changes_of(const FuzzKernel& kernel) {
   std::vector<Change> changes;
   size_t statements = count_statements(kernel);
+  for (size_t i = kernel.body.size(); i-- > 0;) changes.push_back([i](FuzzKernel& k) { return erase_outermost(k, i); });
   for (size_t i = statements; i-- > 1;) changes.push_back([i](FuzzKernel& k) { return erase_statement(k, i); });
   for (size_t i = statements; i-- > 1;)
     for (size_t operand = 0; operand < 3; ++operand)
@@ -118,6 +143,7 @@ std::vector<Change> changes_of(const FuzzKernel& kernel) {
     changes.push_back([i](FuzzKernel& k) { return unwrap_loop(k, i); });
     changes.push_back([i](FuzzKernel& k) { return replace_by_ones(k, i); });
   }
+  for (size_t i = statements; i-- > 0;) changes.push_back([i](FuzzKernel& k) { return simplify_subscripts(k, i); });
   for (size_t extent = 0; extent < kernel.extents.size(); ++extent) {
     int64_t size = kernel.extents[extent];
     for (int64_t smaller : {int64_t(1), int64_t(2), size / 2, size * 3 / 4, size - 1})

@@ -140,7 +140,9 @@ private:
   Value loop(Value from, Value to, int64_t step, mlir::ValueRange carried,
              llvm::function_ref<llvm::SmallVector<Value>(Value, mlir::ValueRange)> body,
              llvm::SmallVectorImpl<Value>* results = nullptr);
-  void if_positive(Value count, llvm::function_ref<void()> body);
+  /// Runs `body` in a block of a branch. What it computes stays there: without the branch's condition, what it reads
+  /// may not exist.
+  void in_branch(mlir::Block* block, llvm::function_ref<void()> body);
   /// Runs `build` with the builder where `operands` are all available, as far out as possible.
   Value at_level_of(mlir::ValueRange operands, llvm::function_ref<Value()> build);
   void push_level(mlir::Block* block);
@@ -221,7 +223,7 @@ private:
   std::vector<Level> levels_;
   /// What the open nest's loads fetch ahead of their use.
   enum class Prefetch { Nothing, NextTile, NextRows } prefetch_ = Prefetch::Nothing;
-  size_t nest_level_ = 0;              // the level at which the open nest begins: its memory is not read further out
+  size_t nest_level_ = 0;              // where the open nest or branch begins: its memory is not read further out
   mlir::Operation* current_ = nullptr; // the program's op that is being lowered
   std::map<std::vector<const void*>, Value> computed_; // lanes already evaluated in the open nest
   llvm::DenseMap<mlir::Attribute, Value> constants_;   // in the entry block

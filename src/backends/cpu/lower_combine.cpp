@@ -12,11 +12,11 @@ LoopLowering::Operands LoopLowering::choose(Value condition, ArrayRef<Type> type
   Location loc = current_->getLoc();
   auto branch = b_.create<scf::IfOp>(loc, TypeRange(types), condition, /*addThenBlock=*/true, /*addElseBlock=*/true);
   auto fill = [&](Block* block, llvm::function_ref<Operands()> values) {
-    push_level(block);
-    Operands yielded = values();
-    restore_innermost();
-    b_.create<scf::YieldOp>(loc, yielded);
-    pop_level();
+    in_branch(block, [&] {
+      Operands yielded = values();
+      restore_innermost();
+      b_.create<scf::YieldOp>(loc, yielded);
+    });
   };
   fill(branch.thenBlock(), then_values);
   fill(branch.elseBlock(), else_values);
@@ -215,7 +215,6 @@ void LoopLowering::lower_scan(ScanOp op) {
     };
     auto run = [&]() -> Operands {
       at[along] = lane_at(index(0));
-      at[along].limit = {}; // may be asked for before it is known to exist
       Operands first = evaluate_sources(op.getSources(), at, lanes);
       store(first);
       restore_innermost();

@@ -61,11 +61,13 @@ Value LoopLowering::loop(Value from, Value to, int64_t step, ValueRange carried,
   return carried.empty() ? Value() : op.getResult(0);
 }
 
-void LoopLowering::if_positive(Value count, llvm::function_ref<void()> body) {
-  Value positive = make<arith::CmpIOp>(current_->getLoc(), {count}, arith::CmpIPredicate::sgt, count, index(0));
-  auto op = b_.create<scf::IfOp>(current_->getLoc(), positive, /*withElseRegion=*/false);
-  push_level(op.thenBlock());
+void LoopLowering::in_branch(Block* block, llvm::function_ref<void()> body) {
+  push_level(block);
+  size_t outer_level = std::exchange(nest_level_, levels_.size() - 1);
+  auto known = computed_;
   body();
+  computed_ = std::move(known);
+  nest_level_ = outer_level;
   pop_level();
 }
 

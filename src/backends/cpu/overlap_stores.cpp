@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Pass/PassRegistry.h"
@@ -118,8 +119,18 @@ bool is_same_for_all_programs(Value a, Value b, scf::ForOp programs) {
   return first && second && *first == *second;
 }
 
+// An integer division whose divisor may be 0, as what is carried from no program is.
+bool may_trap(Operation* op) {
+  if (!isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp, arith::FloorDivSIOp, arith::CeilDivSIOp,
+           arith::CeilDivUIOp>(op))
+    return false;
+  APInt divisor;
+  return !matchPattern(op->getOperand(1), m_ConstantInt(&divisor)) || divisor.isZero() || divisor.isAllOnes();
+}
+
 // Whether the op may be run for a program that does not exist: it reads scratch at most.
 bool is_harmless(Operation* op) {
+  if (may_trap(op)) return false;
   std::optional<MemoryAccess> access = memory_access(op);
   return access ? !access->writes && !is_array(access->memref->get()) : isMemoryEffectFree(op);
 }

@@ -88,3 +88,114 @@ TEST(found, stores_that_come_late_gather_from_the_rows_of_scratch) {
       EXPECT_EQ(check(kernel.bind(x), config), "");
     }
 }
+
+// What a combiner begins with is read in a branch, for there may be no such lanes; reads went out of it, past the end.
+TEST(found, combiners_read_no_lanes_that_are_not_there) {
+  const auto places = tw::kernel("places", {"x", "out"}, [](tw::Tensor x, tw::Tensor out) {
+    for (auto tile : tw::tile(x.size(0)))
+      for (auto again : tw::tile(1, 3)) out[tile] = tw::argmax(tw::log(x[tile]), 0) + again.id().to(tw::int64);
+  });
+  const auto segments = tw::kernel("segments", {"x", "ends", "out"}, [](tw::Tensor x, tw::Tensor ends, tw::Tensor out) {
+    for (auto i : tw::grid(ends.size(0)))
+      for (auto tile : tw::tile(ends[i], x.size(0))) {
+        out[0, i] = tw::reduce([](tw::Value a, tw::Value b) { return a + b; }, x[tile], 0, 7);
+        out[1, i] = tw::sum(tw::associative_scan([](tw::Value a, tw::Value b) { return a + b; }, x[tile], 0));
+      }
+  });
+  for (tw::DType dtype : {tw::float32, tw::float64, tw::int32})
+    for (int64_t n : {1, 16, 17, 33, 65})
+      for (int64_t block : {3, 8, 15, 16, 32}) {
+        tw::Array x = tw::Array::randint(1, 6, {n}, 1).to(dtype), out = tw::Array::zeros({n}, tw::int64);
+        if (tw::is_floating_point(dtype))
+          EXPECT_EQ(check(places.bind(x, out), tw::Config{{"block_sizes", {block, 1}}}), "");
+        tw::Array ends = tw::Array::arange(n + 1).to(tw::int32), sums = tw::Array::zeros({2, n + 1}, dtype);
+        EXPECT_EQ(check(segments.bind(x, ends, sums), tw::Config{{"block_sizes", {block}}}), "");
+      }
+}
+
+// Stores that come late computed what they store for the program before the first one too, and divided by its zeros.
+TEST(found, divisions_wait_for_a_program) {
+  const auto kernel = tw::kernel("rests", {"flags", "copy", "x"}, [](tw::Tensor flags, tw::Tensor copy, tw::Tensor x) {
+    auto [m, n] = x.sizes<2>();
+    auto out = tw::empty({m, n}, x.dtype());
+    for (auto tile : tw::tile(m)) {
+      copy[tile] = flags[tile];
+      tw::Value rows = x[tile, tw::_], rest = tw::remainder(rows, 31) + tw::sum(flags[tile]);
+      out[tile, tw::_] = rows + rest + tw::floor_divide(rows, 5);
+    }
+    return out;
+  });
+  for (tw::DType dtype : {tw::int32, tw::int64})
+    for (int64_t n : {4, 9, 23})
+      for (int64_t block : {1, 2, 4}) {
+        tw::Array flags = tw::Array::ones({6}, tw::boolean), copy = tw::Array::zeros({6}, tw::boolean);
+        auto call = kernel.bind(flags, copy, tw::Array::randint(-50, 50, {6, n}, 1).to(dtype));
+        for (const char* indexing : {"block_ptr", "tensor_descriptor"})
+          EXPECT_EQ(check(call, tw::Config{{"block_sizes", {block}},
+                                           {"indexing", {indexing}},
+                                           {"store_eviction_policies", {"first"}}}),
+                    "");
+      }
+}
+
+// The interpreter took an array without elements for one that cannot be walked as one.
+TEST(found, flattened_loops_walk_arrays_without_elements) {
+  const auto kernel = tw::kernel("empty_sums", {"x"}, [](tw::Tensor x) {
+    auto [m, n, one, k] = x.sizes<4>();
+    auto out = tw::empty({m, n}, x.dtype());
+    for (auto [a, b] : tw::tile({m, n})) out[a, b] = tw::sum(x[a, b, -1, tw::_], 2);
+    return out;
+  });
+  for (auto [m, n, k] : {std::array<int64_t, 3>{1, 1, 0}, {3, 16, 0}, {0, 3, 4}, {3, 0, 0}, {3, 4, 2}})
+    EXPECT_EQ(check(kernel.bind(tw::Array::zeros({m, n, 1, k})),
+                    tw::Config{{"block_sizes", {2, 2}}, {"flatten_loops", {true}}}),
+              "");
+}
+
+// A sum whose own rounding happens to be exact is not so for operands that are a little off: the bound was too narrow.
+TEST(found, sums_of_inexact_numbers_are_rounded_however_they_look) {
+  const auto kernel = tw::kernel("sums", {"x", "out"}, [](tw::Tensor x, tw::Tensor out) {
+    for (auto tile : tw::tile(x.size(0))) out[tile] += tw::deg2rad(x[tile]) + 1;
+  });
+  for (uint64_t seed = 1; seed < 20; ++seed) {
+    tw::Array x = input({64}, tw::float32, Layout::contiguous, Contents::fractions, true, seed);
+    tw::Array out = input({64}, tw::float32, Layout::contiguous, Contents::fractions, true, seed + 100);
+    EXPECT_EQ(check(kernel.bind(x, out), tw::Config{{"block_sizes", {16}}}), "");
+  }
+}
+
+// A rolled reduction over a slice read whole blocks from the slice's begin, again and again.
+TEST(found, reductions_of_slices_are_rolled) {
+  const auto kernel = tw::kernel("slices", {"x", "begins", "out"}, [](tw::Tensor x, tw::Tensor begins, tw::Tensor out) {
+    auto [m, n] = x.sizes<2>();
+    for (auto tile : tw::tile(m)) {
+      auto middle = x[tile, tw::slice(2, -2)], first = x[tile, tw::slice(tw::none, -4)];
+      out[tile, 0] = tw::sum(middle * first, 1);
+      out[tile, 1] = tw::amax(middle - tw::sum(first, 1, true), 1);
+      out[tile, 2] = tw::count_nonzero(x[tile, tw::slice_from(begins[0], n - 4)], 1);
+      out[tile, 3] = tw::sum(x[tile, tw::slice(1, tw::none, 2)], 1);
+    }
+  });
+  for (int64_t n : {5, 9, 21, 40})
+    for (int64_t block : {1, 4, 16}) {
+      if (block >= n - 4) continue;
+      tw::Array x = tw::Array::randint(-3, 4, {3, n}, 1).to(tw::float32), out = tw::Array::zeros({3, 4});
+      auto call = kernel.bind(x, tw::Array::full({1}, 3, tw::int32), out);
+      EXPECT_EQ(check(call, tw::Config{{"block_sizes", {2}}, {"reduction_loops", {block}}}), "");
+      EXPECT_EQ(check(call, tw::Config{{"block_sizes", {2}}}), "");
+    }
+}
+
+// Groups of programs are one entry, however many loops have several dimensions; the second loop's was looked for.
+TEST(found, several_loops_may_be_flattened) {
+  const auto kernel = tw::kernel("twice", {"x", "out"}, [](tw::Tensor x, tw::Tensor out) {
+    auto [m, n] = x.sizes<2>();
+    for (auto [a, b] : tw::tile({m, n})) out[a, b] = x[a, b] + 1;
+    tw::barrier();
+    for (auto [a, b] : tw::tile({m, n})) x[a, b] = out[a, b] * 2;
+  });
+  auto call = kernel.bind(tw::Array::ones({5, 6}), tw::Array::zeros({5, 6}));
+  for (bool first : {false, true})
+    for (bool second : {false, true})
+      EXPECT_EQ(check(call, tw::Config{{"block_sizes", {2, 3, 4, 1}}, {"flatten_loops", {first, second}}}), "");
+}

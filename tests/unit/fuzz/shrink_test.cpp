@@ -6,8 +6,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
 using namespace tilewright;
 using namespace tilewright::fuzz;
 
@@ -49,7 +47,8 @@ TEST(shrinker, leaves_only_what_fails) {
     int64_t statements = 0;
     for_each_statement(small.body, [&](const Statement&) { ++statements; });
     EXPECT_LE(statements, 8) << Printer(small).kernel_text();
-    EXPECT_LE(*std::max_element(small.extents.begin(), small.extents.end()), 1);
+    for (size_t i = 0; i < small.extents.size(); ++i)
+      if (!is_derived(small, static_cast<int>(i))) EXPECT_LE(small.extents[i], 1);
   }
   EXPECT_EQ(shrunk_kernels, 3);
 }
