@@ -21,9 +21,11 @@ public:
     missing_ += lane.state == LaneState::Missing;
     undefined_ |= lane.state == LaneState::Undefined;
   }
-  /// The state of the result lane.
+  /// The state of the result lane. Of existing and missing lanes a lane is made that is missing itself, as past a
+  /// tile's end where a select chose something for some; but not the first one, which exists wherever any does.
   LaneState settle(Operation* op, StringRef what, ArrayRef<int64_t> index) const {
-    if (missing_ != 0 && missing_ != count_)
+    bool is_first = llvm::all_of(index, [](int64_t i) { return i == 0; });
+    if (missing_ != 0 && missing_ != count_ && is_first)
       fail(source_location(op->getLoc()), "{} reads lanes that do not exist: {} of the {} lanes of {} {} are missing",
            op_name(op), missing_, count_, what.str(), index_text(index));
     if (missing_ != 0) return LaneState::Missing;

@@ -60,12 +60,15 @@ private:
 } // namespace
 
 // Walks the lanes along `dim` of one line of the sources, from the first to the last or the other way. A line of which
-// all lanes are missing is passed over, as rows past a tile's end are; one where some are is an error.
+// all lanes are missing is passed over, as rows past a tile's end are, and one where some are, as a select may make of
+// such rows; of the first line that is an error.
 static void walk_line(Operation* op, const Sources& sources, SmallVector<int64_t> index, int64_t dim, int64_t count,
                       bool reverse, llvm::function_ref<void(ArrayRef<int64_t>, ArrayRef<Lane>)> visit) {
   int64_t existing = 0;
   for (index[dim] = 0; index[dim] < count; ++index[dim]) existing += sources.exists(index);
-  if (existing == 0) return;
+  index[dim] = 0;
+  bool is_first = llvm::all_of(index, [](int64_t i) { return i == 0; }); // it exists wherever any does
+  if (existing == 0 || (existing < count && !is_first)) return;
   if (existing < count)
     fail(source_location(op->getLoc()), "{} reads lanes that do not exist: {} of {} along dimension {}", op_name(op),
          count - existing, count, dim);

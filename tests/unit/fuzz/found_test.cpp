@@ -199,3 +199,26 @@ TEST(found, several_loops_may_be_flattened) {
     for (bool second : {false, true})
       EXPECT_EQ(check(call, tw::Config{{"block_sizes", {2, 3, 4, 1}}, {"flatten_loops", {first, second}}}), "");
 }
+
+// A select makes existing lanes of some rows past a tile's end: what is reduced of them is missing, and no error.
+TEST(found, lanes_past_an_end_may_be_chosen_in_part) {
+  const auto kernel = tw::kernel("last_rows", {"x"}, [](tw::Tensor x) {
+    auto [t, d] = x.sizes<2>();
+    auto out = tw::empty_like(x);
+    for (auto tile_d : tw::tile(d)) {
+      auto state = tw::zeros({tile_d});
+      for (auto tile_t : tw::tile(t)) {
+        auto h = x[tile_t, tile_d] + state[tw::none, tw::_];
+        out[tile_t, tile_d] = tw::cumsum(h, 0);
+        auto is_last = tile_t.index() == tile_t.end() - 1;
+        auto chosen = tw::where(is_last[tw::_, tw::none], h, 0.0);
+        state = tw::sum(chosen, 0) + tw::amax(tw::cumsum(chosen, 0), 0) +
+                tw::sum(tw::matmul(tw::ones({1, tile_t}), chosen), 0);
+      }
+    }
+    return out;
+  });
+  for (auto [t, d] : {std::pair<int64_t, int64_t>{9, 3}, {4, 5}, {1, 1}})
+    for (int64_t block : {2, 4})
+      EXPECT_EQ(check(kernel.bind(tw::Array::ones({t, d})), tw::Config{{"block_sizes", {block, 4}}}), "");
+}
