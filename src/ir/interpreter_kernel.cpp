@@ -397,6 +397,10 @@ void KernelInterpreter::evaluate_pointwise(Operation* op) {
   SmallVector<int64_t> shape;
   if (op->getNumResults() == 1) {
     existing = existing_lanes_of_lanewise(op);
+    // Where a completed condition is false, the else value alone says what is there.
+    if (auto select = dyn_cast<arith::SelectOp>(op))
+      for (auto [dim, tiles] : llvm::enumerate(validity_.completed_by(op->getOpOperand(0))))
+        if (!tiles.empty()) existing[dim] = this->existing(select.getFalseValue())[dim];
     shape = shape_of(op, op->getResult(0).getType());
   }
   BlockValue result = evaluate_lanewise(op, values_, shape);

@@ -176,6 +176,8 @@ Value LoopLowering::compute_take(TakeOp take, ArrayRef<Lanes> at) {
   auto wide = cast<VectorType>(i.getType());
   i = clip(i, wide);
   LaneChoice choice;
+  for (const Lanes& lanes : at)
+    if (lanes.count > 1) choice.existing = lanes.existing; // beyond them there is no scratch
   choice.offsets = offsets_along(i, stride_along(source, take.getDim()));
   if (lane.count == 1) { // the vector lies along another dimension
     for (auto [dim, other] : llvm::enumerate(where)) {

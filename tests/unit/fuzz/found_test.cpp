@@ -222,3 +222,43 @@ TEST(found, lanes_past_an_end_may_be_chosen_in_part) {
     for (int64_t block : {2, 4})
       EXPECT_EQ(check(kernel.bind(tw::Array::ones({t, d})), tw::Config{{"block_sizes", {block, 4}}}), "");
 }
+
+// Lanes of a gather from scratch, side by side along another dimension, were read past its end.
+TEST(found, gathers_from_scratch_stay_within_it) {
+  const auto kernel = tw::kernel("picked", {"x"}, [](tw::Tensor x) {
+    auto [m, n, k] = x.sizes<3>();
+    for (auto tile : tw::tile(m)) {
+      tw::Value rows = x[tile, tw::_, tw::_];
+      x[tile, tw::_, tw::_] = tw::gather(rows + 1, 2, tw::remainder(rows.to(tw::int64), k));
+    }
+  });
+  for (tw::DType dtype : {tw::int8, tw::int32, tw::float64})
+    for (auto [m, n, k] : {std::array<int64_t, 3>{3, 1, 1}, {5, 2, 3}, {9, 1, 17}})
+      for (int64_t block : {1, 4, 8})
+        EXPECT_EQ(
+            check(kernel.bind(tw::Array::randint(0, 9, {m, n, k}, 1).to(dtype)), tw::Config{{"block_sizes", {block}}}),
+            "");
+}
+
+// The interpreter took lanes for missing that a where() chooses from its else value, beside a chosen value that ends.
+TEST(found, where_completes_a_value_that_ends) {
+  const auto kernel = tw::kernel("collected", {"x"}, [](tw::Tensor x) {
+    auto [m, n] = x.sizes<2>();
+    auto block = tw::register_block_size(n);
+    auto out = tw::empty({m}, x.dtype());
+    for (auto tile_m : tw::tile(m)) {
+      auto kept = tw::full({tile_m, block}, 1, x.dtype());
+      for (auto tile_n : tw::tile(n, tw::block_size(block))) {
+        auto part = x[tile_m, tile_n];
+        kept = tw::where(part > 0, part * 2, kept);
+      }
+      out[tile_m] = tw::sum(kept, 1);
+    }
+    return out;
+  });
+  for (int64_t n : {1, 5, 9})
+    for (int64_t block : {1, 2, 8, 16})
+      EXPECT_EQ(check(kernel.bind(tw::Array::randint(-4, 5, {3, n}, 1).to(tw::float32)),
+                      tw::Config{{"block_sizes", {block, 2}}}),
+                "");
+}
