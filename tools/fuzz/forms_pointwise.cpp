@@ -36,7 +36,9 @@ static bool generate_pointwise(Generator& g, const Form&) {
   std::optional<ValueId> first = g.some_value([](const Generator::Known&) { return true; });
   if (!first) return false;
   for (int attempt = 0; attempt < 6; ++attempt) {
-    const Operation& operation = g.one_of(operations());
+    // Each kernel has one that it prefers, so that none waits long for its turn.
+    bool preferred = attempt == 0 && g.random.chance(0.3);
+    const Operation& operation = preferred ? operations()[g.kernel.seed % operations().size()] : g.one_of(operations());
     std::vector<FuzzOperand> operands{FuzzOperand::of(*first)};
     std::vector<Axis> axes = g.known(*first).type.axes;
     for (int i = 1; i < operation.arity; ++i) {

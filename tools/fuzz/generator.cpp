@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <utility>
 
 namespace tilewright::fuzz {
 
@@ -185,7 +187,9 @@ ValueId Generator::filled(const std::vector<Axis>& axes, DType dtype, double num
   Statement full;
   full.form = find_form(number == 0 ? "zeros" : number == 1 ? "ones" : "full");
   full.operands = {FuzzOperand::integer(static_cast<int64_t>(number))};
+  int64_t budget = std::exchange(budget_, INT64_MAX); // it is little work, and what asks for it needs it
   ValueId id = *add_value(std::move(full), {dtype, axes}, 1);
+  budget_ = budget;
   known_[id].magnitude = std::fabs(number);
   return id;
 }
@@ -352,6 +356,8 @@ std::vector<Statement> Generator::close() {
 void Generator::add_random_statement() {
   double total = 0;
   for (const Form* form : forms()) total += form->weight;
+  const Form* preferred = forms()[kernel.seed / 1009 % forms().size()]; // so that the rare ones have their turn
+  if (preferred->weight > 0 && random.chance(0.15) && preferred->generate(*this, *preferred)) return;
   for (int attempt = 0; attempt < 20; ++attempt) {
     double at = random.unit() * total;
     for (const Form* form : forms()) {
