@@ -122,6 +122,6 @@ TEST(error_bounds, go_through_memory) {
     return out;
   });
   double bound = bounds_of(kernel.bind(numbers({4})))[0];
-  EXPECT_GE(bound, kUlp);
-  EXPECT_LE(bound, 1.5 * kUlp);
+  EXPECT_GT(bound, 1.1 * kUlp) << "of the quotient, which was stored, and of the product, whose operand is inexact";
+  EXPECT_LE(bound, 2.5 * kUlp);
 }
