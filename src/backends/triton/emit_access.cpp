@@ -371,12 +371,20 @@ void KernelEmitter::emit_atomic(Operation* op) {
   SmallVector<int64_t> shape = squeezed_shape(access.block());
   if (ArrayRef<int64_t>(pointer.shape) != ArrayRef<int64_t>(shape))
     pointer.text = fmt::format("tl.broadcast_to({}, {})", pointer.text, tuple(shape));
+  Type element = element_type(access.block());
+  const unsigned bits = element.getIntOrFloatBitWidth();
+  // As Triton 3.6 has it.
   if (auto atomic = dyn_cast<AtomicOp>(op)) {
+    const bool adds_halves = isa<FloatType>(element) && bits == 16 && atomic.getKind() == AtomicKind::Add;
+    if (bits < 32 && !adds_halves)
+      refuse(op, fmt::format("atomic_{} of {}", stringifyAtomicKind(atomic.getKind()).str(),
+                             type_name(access.block(), op->getLoc())));
     function = "tl.atomic_" + stringifyAtomicKind(atomic.getKind()).str();
     arguments = in_full(atomic.getValue()).text;
     order = atomic.getOrder();
   } else {
     auto exchange = cast<AtomicCasOp>(op);
+    if (bits < 16) refuse(op, fmt::format("atomic_cas of {}", type_name(access.block(), op->getLoc())));
     if (mask) refuse(op, "atomic_cas on a tile whose end is not its block's: Triton's takes no mask");
     function = "tl.atomic_cas";
     arguments = in_full(exchange.getExpected()).text + ", " + in_full(exchange.getValue()).text;

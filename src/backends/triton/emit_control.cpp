@@ -150,16 +150,18 @@ void KernelEmitter::emit_if(scf::IfOp branch) {
   Code condition = code_of(branch.getCondition());
   std::vector<std::string> names;
   for (Value result : branch.getResults()) names.push_back(name_of(result));
-  auto emit_side = [&](Block* block, const std::string& header) {
+  auto lines_of = [&](Block* block) {
     writer_.enter(block);
     emit_block(*block);
     assign_results(names, block->getTerminator()->getOperands(), branch.getResultTypes());
     if (writer_.is_empty()) writer_.line("pass");
-    writer_.leave(header);
+    return writer_.take_block();
   };
-  emit_side(branch.thenBlock(), fmt::format("if {}:", condition.text));
   const bool has_else = branch.elseBlock() && (!branch.elseBlock()->without_terminator().empty() || !names.empty());
-  if (has_else) emit_side(branch.elseBlock(), "else:");
+  std::vector<std::string> then_lines = lines_of(branch.thenBlock()), else_lines;
+  if (has_else) else_lines = lines_of(branch.elseBlock());
+  writer_.write_block(fmt::format("if {}:", condition.text), then_lines);
+  if (has_else) writer_.write_block("else:", else_lines);
   for (auto [result, name] : llvm::zip(branch.getResults(), names))
     codes_[result] = carried_variable(name, result.getType());
 }

@@ -45,13 +45,19 @@ std::string Writer::comment_for(Location location) {
 
 void Writer::enter(Block* block) { scopes_.push_back({block, {}, scopes_.empty() ? "" : scopes_.back().comment}); }
 
-void Writer::leave(const std::string& header) {
+std::vector<std::string> Writer::take_block() {
   Scope inner = std::move(scopes_.back());
   scopes_.pop_back();
-  scopes_.back().lines.push_back(header);
-  for (const std::string& line : inner.lines) scopes_.back().lines.push_back(fmt::format("    {}", line));
   scopes_.back().comment = inner.comment;
+  return std::move(inner.lines);
 }
+
+void Writer::write_block(const std::string& header, const std::vector<std::string>& lines) {
+  scopes_.back().lines.push_back(header);
+  for (const std::string& line : lines) scopes_.back().lines.push_back(fmt::format("    {}", line));
+}
+
+void Writer::leave(const std::string& header) { write_block(header, take_block()); }
 
 void Writer::line(const std::string& text, Location location) {
   Scope& scope = scopes_.back();

@@ -39,6 +39,10 @@ public:
   void enter(mlir::Block* block);
   /// Ends the innermost block; its lines go after `header`, at the end of the block around it.
   void leave(const std::string& header);
+  /// Ends the innermost block without writing its lines, which are given to write_block() once what else belongs to the
+  /// statement is written: lines of enclosing blocks may come up while it is.
+  std::vector<std::string> take_block();
+  void write_block(const std::string& header, const std::vector<std::string>& lines);
   /// A line at the end of the innermost block. Under the user's line that made it, where that is another one than
   /// above.
   void line(const std::string& text, mlir::Location location);
