@@ -12,7 +12,6 @@ from tilewright import _core
 from tilewright import triton_program
 from tilewright.triton_program import TritonProgram, _plan, _Watch
 
-pytest.importorskip("triton")
 driver = ctypes.CDLL(os.environ["TILEWRIGHT_LIBCUDA"])
 for function in (driver.fake_launches, driver.fake_shape, driver.fake_value):
     function.restype = ctypes.c_uint64

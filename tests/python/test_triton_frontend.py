@@ -8,7 +8,6 @@ import torch
 
 import tilewright as tw
 
-pytest.importorskip("triton")
 TESTS = os.path.dirname(os.path.dirname(__file__))
 sys.path += [os.path.join(TESTS, "triton"), os.path.join(TESTS, "gpu")]
 import interpreter  # noqa: E402 of tests/triton: what Triton's interpreter lacks of a GPU
