@@ -44,8 +44,11 @@ def _lengths(value):
     return value
 
 
-_IN_PLACE = {f"__i{name}__": getattr(torch.Tensor, f"__{name}__")
-             for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor", "lshift", "rshift")}
+# Augmented assignment: a += b is a = a + b, and changes no other name's value. By what PyTorch calls its functions; methods
+# like add_() have the same names, which compiling refuses.
+_IN_PLACE = {"add_": "__add__", "sub_": "__sub__", "mul_": "__mul__", "div_": "__truediv__", "floor_divide_": "__floordiv__",
+             "remainder_": "__mod__", "pow_": "__pow__", "__iand__": "__and__", "__ior__": "__or__", "__ixor__": "__xor__",
+             "__ilshift__": "__lshift__", "__irshift__": "__rshift__"}
 # What stands for an element that a shorter operand has not.
 _NEUTRAL = {"add": 0, "mul": 1, "maximum": -math.inf, "minimum": math.inf, "bitwise_or": 0, "bitwise_xor": 0, "sub": 0,
             "bitwise_and": -1}
@@ -93,7 +96,8 @@ class Interpreter(TorchFunctionMode):
         args = _lengths(tuple(args))
         kwargs = {key: _lengths(value) for key, value in kwargs.items()}
         if name in _IN_PLACE:
-            function, name = _IN_PLACE[name], name.replace("__i", "__", 1)
+            name = _IN_PLACE[name]
+            function = getattr(torch.Tensor, name)
         if name in ("addmm", "baddbmm") and args[0].dtype != args[1].dtype:
             acc, a, b = args[:3]
             return acc + a.to(acc.dtype) @ b.to(acc.dtype)

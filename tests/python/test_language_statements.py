@@ -31,6 +31,25 @@ def test_loops_carry_names_tuples_and_numbers(agree):
     agree(online_softmax, (torch.randn(9, 50),), lambda x: x.softmax(-1), configs=[{}, {"block_sizes": [4, 16, 8]}])
 
 
+def test_augmented_assignment_changes_no_other_name(agree):
+    def mixed(x, n):
+        out, whole = torch.empty_like(x), torch.empty_like(n)
+        for tile in twl.tile(x.size(0)):
+            a = b = c = d = e = f = g = x[tile]
+            a += 1; b -= 2; c *= 3; d /= 4; e **= 2; f //= 2; g %= 3  # noqa: E702
+            out[tile] = x[tile] + a + b + c + d + e + f + g
+            h = i = j = k = l = n[tile]  # noqa: E741
+            h &= 6; i |= 8; j ^= 5; k <<= 1; l >>= 1  # noqa: E702, E741
+            whole[tile] = n[tile] + h + i + j + k + l
+        return out, whole
+
+    def reference(x, n):
+        return (x + (x + 1) + (x - 2) + x * 3 + x / 4 + x**2 + x // 2 + x % 3,
+                n + (n & 6) + (n | 8) + (n ^ 5) + (n << 1) + (n >> 1))
+
+    agree(mixed, (torch.randn(9), torch.arange(9, dtype=torch.int32)), reference)
+
+
 def test_a_copy_of_a_name_is_a_name_of_its_own(agree):
     def shifted(x):
         out = torch.empty_like(x)
