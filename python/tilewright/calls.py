@@ -74,6 +74,7 @@ class Calls:
             raise self.error(f"there is no {name}") from None
         if isinstance(value, torch.Tensor):
             raise self.captured_tensor(name)
+        self.outside.note(last.source, name, value)
         return value
 
     def captured_tensor(self, name: str) -> Exception:

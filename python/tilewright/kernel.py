@@ -112,8 +112,19 @@ class Kernel(Traceable):
             self._look_at_new(self.normalize_args(*args, **kwargs))
         result = self._attempt(lambda program: program.call(*args, **kwargs))
         if not looked_at:
-            self._call = self._program.call
+            self._call = self._watching if self._program.outer_values else self._program.call
         return result
+
+    def watch_outside(self) -> None:
+        """From now on, calls look whether a global or a closure's variable that is compiled in has another value."""
+        if self._call != self._run:
+            self._call = self._watching
+
+    def _watching(self, *args, **kwargs):
+        program = self._program
+        if program is None or program.outer_values.have_changed():
+            return self._run(*args, **kwargs)
+        return program.call(*args, **kwargs)
 
     def _look_at_new(self, values) -> None:
         """Of arguments that need a specialisation of their own: what the settings want to be done for each."""
@@ -131,6 +142,8 @@ class Kernel(Traceable):
     def _attempt(self, work: Callable[[Program], Any]):
         """Does work with the kernel's program, which is made anew where the reading finds that it must be."""
         while True:
+            if self._program is not None and self._program.outer_values.have_changed():
+                self.reset()
             program = self._program or self._first_program()
             try:
                 return work(program)

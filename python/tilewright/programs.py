@@ -18,7 +18,7 @@ from .host_machine import HostMachine, PendingBlockSize
 from .host_program import prefix_function, suffix_function
 from .loops import Cell, CellTuple, Pending, Undecided
 from .reader import Reader, device_loops
-from .source import FunctionSource, assigned_names, read_names
+from .source import FunctionSource, OutsideValues, assigned_names, read_names
 from .torch_integration import is_traced, traced_call
 from .values import DeviceValue, LoopVariables, NumberArgument, Size, TensorProxy, TileProxy
 
@@ -76,7 +76,18 @@ class Program:
     Attributes:
         core: the _core.Kernel.
         constants: places of the parameters that are known by value.
+        outer_values: what of the modules and closures around is in the recordings.
     """
+
+    def __init__(self, kernel, constants: frozenset[int]):
+        self.kernel = kernel
+        self.constants = constants
+        self.outer_values = OutsideValues()
+
+    def note_outside(self, values: OutsideValues) -> None:
+        self.outer_values.update(values)
+        if self.outer_values:
+            self.kernel.watch_outside()
 
     def make_core(self, kernel, names, prepare_always: bool) -> _core.Kernel:
         source = kernel.source
@@ -93,8 +104,7 @@ class Program:
 
 class RecordedProgram(Program):
     def __init__(self, kernel, constants: frozenset[int]):
-        self.kernel = kernel
-        self.constants = constants
+        super().__init__(kernel, constants)
         self.names = list(kernel.signature.parameters)
         self.core = self.make_core(kernel, self.names, prepare_always=kernel.key is not None)
         self.core.autograd = kernel.differentiable
@@ -122,6 +132,7 @@ class RecordedProgram(Program):
         source = self.kernel.source
         reader = Reader(source, torch.device(_core.recording_device()).type)
         result, count = reader.read(dict(zip(self.names, values)), source.body)
+        self.note_outside(reader.outside)
         if count < len(source.body):
             return self.with_suffix(reader, source, source.body[count:])
         return _finished(reader, result)
@@ -192,8 +203,7 @@ def _part(held, results: list[TensorProxy]):
 
 class SplitProgram(Program):
     def __init__(self, kernel, constants: frozenset[int]):
-        self.kernel = kernel
-        self.constants = constants
+        super().__init__(kernel, constants)
         source = kernel.source
         loops = device_loops(source, source.body)
         if not loops:
@@ -262,6 +272,7 @@ class SplitProgram(Program):
         except NotRecordable as reason:
             raise KernelError.at(self.kernel.source, reader.node, f"between and in the heads of the outermost loops, {reason} is not "
                                                                   f"there; do it before the first loop").as_error() from None
+        self.note_outside(reader.outside)
         return _core.Recorded([], "none")
 
 

@@ -18,7 +18,7 @@ from .host_values import HostTensors
 from .language import LanguageFunction, machine
 from .language_calls import LanguageCalls
 from .loops import Loops, Return
-from .source import FunctionSource
+from .source import FunctionSource, OutsideValues
 from .statements import Statements
 from .values import TensorProxy
 
@@ -39,6 +39,7 @@ class Reader(Device, HostTensors, Expressions, Statements, Loops, Calls, Languag
         self.callers: list[tuple[str, int, str]] = []
         self.device_type = device_type
         self.may_capture = may_capture  # tensors from outside: become arguments
+        self.outside = OutsideValues()
         self.allocated: list[TensorProxy] = []
         self.written: list[TensorProxy] = []
         self.had_loops = False

@@ -55,6 +55,39 @@ def _raise(error):
     raise error
 
 
+_PLAIN = (bool, int, float, complex, str, type(None))
+
+
+class OutsideValues:
+    """Values from outside of a kernel, of modules and closures, that were read into what is compiled: plain ones, and
+    functions."""
+
+    def __init__(self):
+        self._read: dict[tuple[int, str], tuple] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._read)
+
+    def note(self, source: FunctionSource, name: str, value) -> None:
+        if isinstance(value, (*_PLAIN, types.FunctionType)):
+            self._read[id(source.function), name] = source, name, value
+
+    def update(self, other: OutsideValues) -> None:
+        self._read.update(other._read)
+
+    def have_changed(self) -> bool:
+        return any(_is_another(source, name, value) for source, name, value in self._read.values())
+
+
+def _is_another(source: FunctionSource, name: str, value) -> bool:
+    try:
+        now = source.lookup(name)
+    except KeyError:
+        return True
+    # By repr: of numbers, 0.0 and -0.0 are two, and NaN is one.
+    return now is not value and not (isinstance(value, _PLAIN) and type(now) is type(value) and repr(now) == repr(value))
+
+
 @functools.lru_cache(maxsize=64)
 def _parse(filename: str, text: str) -> ast.Module:
     return ast.parse(text, filename)

@@ -1,5 +1,6 @@
 """Kernels as objects: configs, settings, bound kernels, tuning, specialisations."""
 
+import sys
 import copy
 import pickle
 
@@ -193,3 +194,32 @@ def test_static_shapes_false_says_that_it_has_no_effect():
     with pytest.warns(UserWarning, match="static_shapes=False has no effect yet"):
         kernel = tw.kernel(add, static_shapes=False)
     torch.testing.assert_close(kernel(X, Y), X + Y)
+
+
+FACTOR = 2.0
+
+
+def scaled(value):
+    return value * FACTOR
+
+
+def test_values_from_outside_that_change_are_compiled_anew(monkeypatch):
+    offset = 1
+
+    @tw.kernel(autotune_effort="none")
+    def k(x):
+        out = torch.empty_like(x)
+        for tile in twl.tile(x.size(0)):
+            out[tile] = scaled(x[tile]) + offset
+        return out
+
+    x = torch.arange(5.0)
+    for _ in range(2):
+        torch.testing.assert_close(k(x), 2 * x + 1)
+    monkeypatch.setattr(sys.modules[__name__], "FACTOR", 3.0)  # of a function that it calls
+    torch.testing.assert_close(k(x), 3 * x + 1)
+    offset = 5  # of a closure
+    torch.testing.assert_close(k(x), 3 * x + 5)
+    monkeypatch.setattr(sys.modules[__name__], "scaled", lambda value: -value)
+    for _ in range(2):
+        torch.testing.assert_close(k(x), 5 - x)
