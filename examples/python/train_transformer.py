@@ -16,8 +16,9 @@ import time
 
 import torch
 import torch.nn.functional as F
+from losses import cross_entropy
 from norms import rms_norm
-from transformer_parts import rope
+from transformer_parts import rope, silu_and_multiply
 
 import tilewright as tw
 import tilewright.language as twl
@@ -96,17 +97,6 @@ def rope_backward(grad, x, cos, sin):
 
 
 @tw.kernel()
-def gate(x: torch.Tensor) -> torch.Tensor:
-    """silu(a) b for x = [a, b]."""
-    m, both = x.size()
-    n = both // 2
-    out = torch.empty([m, n], dtype=x.dtype)
-    for tile_m, tile_n in twl.tile([m, n]):
-        out[tile_m, tile_n] = F.silu(x[tile_m, tile_n]) * x[tile_m, tile_n + n]
-    return out
-
-
-@tw.kernel()
 def gate_backward(grad: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
     m, n = grad.size()
     out = torch.empty_like(x)
@@ -118,33 +108,11 @@ def gate_backward(grad: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
     return out
 
 
-gate.register_backward(gate_backward)
-
-
-@tw.kernel()
-def cross_entropy(logits: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
-    loss = torch.empty([logits.size(0)])
-    for tile in twl.tile(logits.size(0)):
-        values = logits[tile, :]
-        loss[tile] = torch.logsumexp(values, 1) - torch.gather(values, 1, target[tile, None]).squeeze(1)
-    return loss.mean()
-
-
-@tw.kernel()
-def cross_entropy_backward(grad: torch.Tensor, logits: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
-    m, n = logits.size()
-    out = torch.empty_like(logits)
-    for tile in twl.tile(m):
-        hit = twl.arange(n)[None, :] == target[tile, None]
-        out[tile, :] = (torch.softmax(logits[tile, :], 1) - hit.float()) * (grad[()] / m)
-    return out
-
-
-cross_entropy.register_backward(cross_entropy_backward)
+silu_and_multiply.register_backward(gate_backward)
 
 
 class Kernels:
-    rms_norm, rope, gate, cross_entropy = rms_norm, rope, gate, cross_entropy
+    rms_norm, rope, gate, cross_entropy = rms_norm, rope, silu_and_multiply, cross_entropy
 
     def attention(q, k, v):
         return attention(q, k, v)[0]
