@@ -139,8 +139,7 @@ class Calls:
         if isinstance(function, types.FunctionType) and not _is_foreign(function):
             return self.inline(function, args, kwargs)
         if self.depth == 0:
-            return self.host_call(function, [self.host_number(arg) for arg in args],
-                                  {key: self.host_number(value) for key, value in kwargs.items()})
+            return self.host_call(function, args, kwargs)
         if is_device(args) or is_device(kwargs):
             self.refuse_foreign(function)
         if isinstance(getattr(type(function), "__call__", None), types.FunctionType) and not isinstance(function, type):

@@ -122,14 +122,7 @@ class Device:
     # Numbers that must be known
     #
 
-    def host_number(self, value):
-        """Of a block size, on the host: the config's choice, for each of which the kernel is then read."""
-        if isinstance(value, BlockSize) and self.depth == 0 and hasattr(_core, "host_size"):
-            return size_of(_core.host_size(value.core, location=self.location))
-        return value
-
     def static_int(self, value, what: str) -> int:
-        value = self.host_number(value)
         if isinstance(value, NumberArgument):
             raise NeedsValue(value.index)
         if isinstance(value, bool) or not isinstance(value, int):

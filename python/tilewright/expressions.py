@@ -181,7 +181,6 @@ class Expressions:
         return self.unary(type(node.op).__name__, self.evaluate(node.operand))
 
     def unary(self, name: str, value):
-        value = self.host_number(value)
         self.refuse_on_host([value])
         if isinstance(value, (DeviceValue, TensorProxy)):
             return value if name == "UAdd" else self.call(OPERATORS[name], [value])
@@ -191,7 +190,6 @@ class Expressions:
         return self.binary(type(node.op).__name__, self.evaluate(node.left), self.evaluate(node.right))
 
     def binary(self, name: str, left, right):
-        left, right = self.host_number(left), self.host_number(right)
         self.refuse_on_host([left, right])
         tile, other = (left, right) if isinstance(left, TileProxy) else (right, left)
         if isinstance(tile, TileProxy) and name in ("Add", "Sub") and (tile is left or name == "Add"):
@@ -297,7 +295,7 @@ class Expressions:
         return self.wrap(result.read(location=self.location))
 
     def evaluate_IfExp(self, node):
-        condition = self.host_number(self.evaluate(node.test))
+        condition = self.evaluate(node.test)
         self.refuse_on_host([condition])
         if isinstance(condition, TensorProxy):
             condition = self.wrap(self.operand(condition))

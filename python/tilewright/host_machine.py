@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 
+from ._core import Location
 from .errors import Error
 from .language import LanguageFunction, machine
 
@@ -24,6 +26,15 @@ class PendingBlockSize:
 
     def __hash__(self):
         return hash(self._as_tuple())
+
+    def _no_number(self, *operands):
+        user = sys._getframe(1)
+        raise Error("the block size that twl.register_block_size gives is no number of the host yet, so no sizes can be computed from "
+                    "it; allocate the most that is needed, with a block size of 1", Location(user.f_code.co_filename, user.f_lineno, 0))
+
+    __index__ = __int__ = __float__ = __bool__ = __neg__ = _no_number
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __floordiv__ = __rfloordiv__ = _no_number
+    __truediv__ = __rtruediv__ = __mod__ = __rmod__ = __pow__ = __lt__ = __le__ = __gt__ = __ge__ = _no_number
 
 
 class HostMachine:

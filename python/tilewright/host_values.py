@@ -83,7 +83,7 @@ class HostTensors:
     def allocate(self, sizes, dtype, device, fill=None) -> TensorProxy:
         if self.depth > 0:
             raise self.error("a tensor in memory is allocated before the tile loops; twl.zeros and twl.full make values in them")
-        if any(isinstance(size, BlockSize) for size in sizes) and not hasattr(_core, "host_size"):
+        if any(isinstance(size, BlockSize) for size in sizes):
             raise self.error("a tensor of a size that the config chooses is not there yet; allocate the most that it may be, with a "
                              "block size of 1")
         sizes = [self.static_int(size, "a size") for size in sizes]

@@ -57,7 +57,7 @@ class Kernel(Traceable):
         self.host_functions: dict[Hashable, Callable] = {}  # the parts of the host part, as Python functions
         self.parameter_names = list(self.signature.parameters)
         self._defaults = {p.name: p.default for p in self.signature.parameters.values() if p.default is not p.empty}
-        if settings.static_shapes is False and not hasattr(_core, "has_dynamic_shapes"):
+        if settings.static_shapes is False:
             warnings.warn(f"kernel {self.name}: static_shapes=False has no effect yet: each set of sizes is compiled on its own",
                           stacklevel=4)
 

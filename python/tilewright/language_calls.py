@@ -78,10 +78,8 @@ class LanguageCalls:
         return LoopSpec(begins, ends, blocks, is_tile, single)
 
     def language_jagged_tile(self, lengths, block_size):
-        if not hasattr(_core, "jagged_loop"):
-            raise self.error("twl.jagged_tile is not there yet: walk to the longest, for t in twl.tile(0, lengths.amax()), and mask "
-                             "each row, as in twl.load(x, [...], extra_mask=t.index[None, :] < lengths[:, None])")
-        raise NotImplementedError
+        raise self.error("twl.jagged_tile is not there yet: walk to the longest, for t in twl.tile(0, lengths.amax()), and mask "
+                         "each row, as in twl.load(x, [...], extra_mask=t.index[None, :] < lengths[:, None])")
 
     def language_static_range(self, begin_or_end, end_or_none, step):
         if end_or_none is None:
@@ -104,18 +102,14 @@ class LanguageCalls:
         return self.register_block(self.static_int(extent, "the extent of twl.register_block_size"), least)
 
     def register_block(self, extent: int, least: int | None) -> BlockSize:
+        if least is not None and least > 1:
+            raise self.error(f"a least block size, here {least}, is not there yet: give the extent alone, or a config with the blocks "
+                             f"that are wanted")
         symbol = extent.symbol if isinstance(extent, Size) else extent
-        if least is None or least <= 1 or not hasattr(_core, "register_tunable"):  # which came with floors
-            return BlockSize(_core.register_block_size(symbol, location=self.location))
-        return BlockSize(_core.register_block_size(symbol, least, location=self.location))
+        return BlockSize(_core.register_block_size(symbol, location=self.location))
 
     def language_register_tunable(self, name, choices):
-        if not hasattr(_core, "register_tunable"):
-            raise self.error("twl.register_tunable is not there yet: make the option an argument of the kernel")
-        values = list(choices.choices() if hasattr(choices, "choices") else choices)
-        if not values or not all(isinstance(value, int) for value in values):
-            raise self.error(f"the choices of twl.register_tunable are whole numbers, found {values!r}")
-        return _core.register_tunable(name, [int(value) for value in values], location=self.location)
+        raise self.error("twl.register_tunable is not there yet: make the option an argument of the kernel")
 
     def language_register_reduction_dim(self, size):
         return self.static_int(size, "a reduction dimension")

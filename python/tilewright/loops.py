@@ -299,7 +299,7 @@ class Loops:
     #
 
     def execute_If(self, node: ast.If) -> None:
-        condition = self.host_number(self.evaluate(node.test))
+        condition = self.evaluate(node.test)
         if isinstance(condition, NumberArgument) and self.depth == 0:
             raise NeedsValue(condition.index)
         if isinstance(condition, TensorProxy):

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 import torch
-from core_kernels import call, equal, here, kernel, pointwise, rows
+from core_kernels import call, equal, here, kernel, pointwise
 from tilewright import _core
 
 sys.path.append(os.path.join(os.path.dirname(os.path.dirname(__file__)), "triton"))
