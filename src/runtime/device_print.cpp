@@ -21,6 +21,8 @@ void print_from_device(const char* text, int64_t program, const int64_t* index, 
   }
   line += '\n';
   std::fwrite(line.data(), 1, line.size(), stdout); // locks the stream
+  // A stdout that is a pipe or a file is buffered until the process ends, by which time nobody knows what printed it.
+  std::fflush(stdout);
 }
 
 } // namespace tilewright
