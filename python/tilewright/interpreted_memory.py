@@ -7,6 +7,7 @@ import functools
 import torch
 
 from .errors import Error
+from .interpreted_blocks import block_length, note_shape, whole_shape
 from .interpreted_tile import InterpretedTile, Tiles, number
 
 
@@ -24,7 +25,7 @@ class _Place:
 
     def __init__(self, tensor: torch.Tensor, subscripts, mask):
         self.tensor = tensor
-        groups = _groups(tensor, subscripts)
+        groups, self.whole_shape = _groups(tensor, subscripts)
         rank = sum(len(dims) for _, dims in groups)
         self.shape = [size for _, dims in groups for size in dims]
         indices, position = [], 0
@@ -48,7 +49,8 @@ class _Place:
 
 
 def _groups(tensor: torch.Tensor, subscripts):
-    """Pairs of the index tensors that broadcast together, one for each dimension of the tensor, and their dimensions."""
+    """Pairs of the index tensors that broadcast together, one for each dimension of the tensor, and their dimensions; and the
+    shape of all of these in a block that does not end early."""
     flat = []
     for part in subscripts if type(subscripts) in (tuple, Tiles, list) else (subscripts,):
         flat.extend(part) if isinstance(part, (tuple, Tiles)) else flat.append(part)
@@ -58,32 +60,37 @@ def _groups(tensor: torch.Tensor, subscripts):
     missing = [slice(None)] * (tensor.ndim - taken)
     where = next((i for i, part in enumerate(flat) if part is Ellipsis), len(flat))
     flat = flat[:where] + missing + flat[where + 1:]
-    groups, dim, run = [], 0, []
+    groups, whole, dim, run = [], [], 0, []
+    own_whole = whole_shape(tensor)
 
     def close_run():
         if not run:
             return
         if any(index.ndim > 1 for index in run):
             groups.append((list(run), list(torch.broadcast_shapes(*(index.shape for index in run)))))
+            whole.extend(torch.broadcast_shapes(*map(whole_shape, run)))
         else:
             groups.extend(([index], list(index.shape)) for index in run)
+            whole.extend(size for index in run for size in whole_shape(index))
         run.clear()
 
     for part in flat:
         if isinstance(part, torch.Tensor) and part.ndim > 0:
             if part.dtype == torch.bool:
                 raise Error("a mask is no subscript; extra_mask= of twl.load switches elements off")
-            run.append(part.long())
+            run.append(note_shape(part.long(), whole_shape(part)))
             dim += 1
             continue
         close_run()
         if part is None:
             groups.append(([], [1]))
+            whole.append(1)
             continue
         size = tensor.shape[dim]
         dim += 1
         if isinstance(part, InterpretedTile):
             begin, end = part.range
+            whole.append(block_length(part))
             if size == 1 and (begin, end) != (0, 1):
                 groups.append(([torch.zeros(max(end - begin, 0), dtype=torch.int64)], [max(end - begin, 0)]))
             else:
@@ -92,13 +99,14 @@ def _groups(tensor: torch.Tensor, subscripts):
             bounds = slice(*(None if b is None else int(number(b)) for b in (part.start, part.stop, part.step)))
             chosen = range(*bounds.indices(size))
             groups.append(([torch.tensor(list(chosen), dtype=torch.int64)], [len(chosen)]))
+            whole.append(own_whole[dim - 1] if chosen == range(size) else len(chosen))
         else:
             index = int(number(part))
             if index < 0 and not isinstance(part, torch.Tensor):
                 index += size
             groups.append(([torch.tensor(index)], []))
     close_run()
-    return groups
+    return groups, whole
 
 
 @_without_modes
@@ -109,7 +117,8 @@ def load(tensor: torch.Tensor, subscripts, mask=None) -> torch.Tensor:
     if any(size == 0 for size in tensor.shape):
         return torch.zeros(place.shape, dtype=tensor.dtype)
     values = tensor[place.indices].reshape(place.shape)
-    return values.clone() if place.mask is None else torch.where(place.mask, values, torch.zeros((), dtype=tensor.dtype))
+    values = values.clone() if place.mask is None else torch.where(place.mask, values, torch.zeros((), dtype=tensor.dtype))
+    return note_shape(values, place.whole_shape)
 
 
 def _fitting(value, place: _Place) -> torch.Tensor:

@@ -38,7 +38,10 @@ class InterpretedTile:
 
     @property
     def index(self) -> torch.Tensor:
-        return torch.arange(*self.range, dtype=torch.int32 if self.range[1] <= 2**31 else torch.int64)
+        from .interpreted_blocks import block_length, note_shape
+
+        indices = torch.arange(*self.range, dtype=torch.int32 if self.range[1] <= 2**31 else torch.int64)
+        return note_shape(indices, [block_length(self)])
 
     def __len__(self) -> int:
         return max(self.range[1] - self.range[0], 0)

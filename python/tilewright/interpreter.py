@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import math
+import traceback
 
 import torch
 from torch.overrides import TorchFunctionMode
 
+from ._core import Location
 from .errors import Error
+from .interpreted_blocks import block_length, completed, is_short, note_result, note_shape
 from .interpreted_memory import atomic, load, store
 from .interpreted_tile import InterpretedTile, Tiles, number
 from .language import LanguageFunction, machine
@@ -26,8 +28,20 @@ _MOST_INDICES = 64  # in a tile whose size nobody says
 def interpret(kernel, args, kwargs):
     """A call of the kernel."""
     config = kernel.only_config or {}
-    with Interpreter(kernel.name, list(config.get("block_sizes", []))).running():
-        return kernel.fn(*args, **kwargs)
+    try:
+        with Interpreter(kernel.name, list(config.get("block_sizes", []))).running():
+            return kernel.fn(*args, **kwargs)
+    except Error as error:
+        raise (error if error.file else Error(error.message, _line_of(error))) from None
+
+
+def _line_of(error: Error) -> Location | None:
+    """The user's line that an error came from."""
+    found = None
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        if not frame.f_globals.get("__name__", "").startswith(("tilewright.", "torch.")):
+            found = Location(frame.f_code.co_filename, line, 0)
+    return found
 
 
 def _lengths(value):
@@ -49,12 +63,6 @@ def _lengths(value):
 _IN_PLACE = {"add_": "__add__", "sub_": "__sub__", "mul_": "__mul__", "div_": "__truediv__", "floor_divide_": "__floordiv__",
              "remainder_": "__mod__", "pow_": "__pow__", "__iand__": "__and__", "__ior__": "__or__", "__ixor__": "__xor__",
              "__ilshift__": "__lshift__", "__irshift__": "__rshift__"}
-# What stands for an element that a shorter operand has not.
-_NEUTRAL = {"add": 0, "mul": 1, "maximum": -math.inf, "minimum": math.inf, "bitwise_or": 0, "bitwise_xor": 0, "sub": 0,
-            "bitwise_and": -1}
-_SPELLINGS = {"__add__": "add", "__radd__": "add", "__mul__": "mul", "__rmul__": "mul", "__sub__": "sub", "__or__": "bitwise_or",
-              "__xor__": "bitwise_xor", "__and__": "bitwise_and", "subtract": "sub", "multiply": "mul"}
-
 
 class Interpreter(TorchFunctionMode):
     """One call of a kernel.
@@ -93,11 +101,16 @@ class Interpreter(TorchFunctionMode):
             return load(args[0], args[1])
         if function is torch.Tensor.__setitem__:
             return store(args[0], args[1], args[2])
-        args = _lengths(tuple(args))
-        kwargs = {key: _lengths(value) for key, value in kwargs.items()}
         if name in _IN_PLACE:
             name = _IN_PLACE[name]
             function = getattr(torch.Tensor, name)
+        if not is_short(tuple(args)) and not is_short(tuple(kwargs.values())):
+            return self.compute(function, name, args, kwargs)
+        return note_result(self.compute(function, name, args, kwargs), function, args, kwargs)
+
+    def compute(self, function, name: str, args, kwargs):
+        args = _lengths(tuple(args))
+        kwargs = {key: _lengths(value) for key, value in kwargs.items()}
         if name in ("addmm", "baddbmm") and args[0].dtype != args[1].dtype:
             acc, a, b = args[:3]
             return acc + a.to(acc.dtype) @ b.to(acc.dtype)
@@ -105,10 +118,7 @@ class Interpreter(TorchFunctionMode):
             args = (torch.tensor(bool(args[0])), *args[1:])
         if name == "gather" and args[2].dtype != torch.int64:
             args = (*args[:2], args[2].long(), *args[3:])
-        operation = _SPELLINGS.get(name, name)
-        if operation in _NEUTRAL and len(args) == 2 and all(isinstance(arg, torch.Tensor) for arg in args):
-            args = _completed(*args, _NEUTRAL[operation])
-        return function(*args, **kwargs)
+        return function(*completed(name, args), **kwargs)
 
     #
     # The functions of tilewright.language
@@ -196,11 +206,16 @@ class Interpreter(TorchFunctionMode):
         return value
 
     def language_zeros(self, shape, dtype, device):
-        return torch.zeros(_shape(shape), dtype=dtype)
+        return self._noted(torch.zeros(_shape(shape), dtype=dtype), shape)
+
+    def _noted(self, value, shape):
+        parts = [shape] if isinstance(shape, (InterpretedTile, int)) else shape
+        flat = [part for one in parts for part in (one if isinstance(one, Tiles) else (one,))]
+        return note_shape(value, [block_length(part) if isinstance(part, InterpretedTile) else int(part) for part in flat])
 
     def language_full(self, shape, value, dtype, device):
-        return torch.zeros(_shape(shape), dtype=dtype) + 0 if value is None else torch.full(
-            _shape(shape), value.item() if isinstance(value, torch.Tensor) else value, dtype=dtype)
+        number_of_all = value.item() if isinstance(value, torch.Tensor) else value
+        return self._noted(torch.full(_shape(shape), number_of_all, dtype=dtype), shape)
 
     def language_arange(self, *bounds, dtype, device, step):
         bounds = [int(number(bound)) for bound in bounds]
@@ -308,28 +323,6 @@ def _combined(function, left, right, packed: bool):
 
 def _shape(shape) -> list[int]:
     return [int(size) for size in _lengths(list(shape) if isinstance(shape, (tuple, list)) else [shape])]
-
-
-def _completed(a: torch.Tensor, b: torch.Tensor, neutral):
-    """A value of a whole block and one that ends early: the missing elements of the latter leave the former's as they are."""
-    if a.ndim != b.ndim or a.shape == b.shape:
-        return a, b
-    if any(x != y and 1 not in (x, y) for x, y in zip(a.shape, b.shape)):
-        wide = [max(x, y) for x, y in zip(a.shape, b.shape)]
-
-        def pad(value):
-            if neutral in (math.inf, -math.inf) and not value.dtype.is_floating_point:
-                info = torch.iinfo(value.dtype)
-                fill = info.max if neutral > 0 else info.min
-            else:
-                fill = neutral
-            out = torch.full([w if s != 1 else 1 for w, s in zip(wide, value.shape)], fill, dtype=value.dtype)
-            out[tuple(slice(0, s) for s in value.shape)] = value
-            return out
-
-        with torch._C.DisableTorchFunction():
-            return pad(a), pad(b)
-    return a, b
 
 
 def _caller():
