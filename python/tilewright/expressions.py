@@ -9,7 +9,7 @@ import operator
 import torch
 
 from . import _core
-from .device_functions import METHODS, OPERATORS, in_place_cure
+from .device_functions import METHODS, OPERATORS, in_place_cure, near_names
 from .errors import KernelError, NotRecordable
 from .values import BlockSize, DeviceValue, LoopVariables, NeedsValue, NumberArgument, TensorProxy, TileProxy
 
@@ -27,7 +27,11 @@ _PASSING = (KernelError, NotRecordable, NeedsValue)
 
 
 class Signal(Exception):
-    """return, break and continue on their way to what they leave."""
+    """return, break and continue, the node, on their way to what they leave."""
+
+    def __init__(self, node: ast.stmt):
+        super().__init__()
+        self.node = node
 
 
 class UserException(Exception):
@@ -102,7 +106,12 @@ class Expressions:
         return tuple(self.elements(node.elts))
 
     def evaluate_List(self, node):
-        return self.elements(node.elts)
+        return self.new_list(self.elements(node.elts))
+
+    def new_list(self, values) -> list:
+        from .value_list import ValueList
+
+        return ValueList(self, values) if self.depth > 0 else list(values)
 
     def evaluate_Set(self, node):
         return set(self.elements(node.elts))
@@ -123,7 +132,12 @@ class Expressions:
                 result.update(self.evaluate(value))
             else:
                 result[self.evaluate(key)] = self.evaluate(value)
+        self.made.append((result, self.depth))
         return result
+
+    def is_made_outside(self, container) -> bool:
+        """Of a list or dict: whether it is not of the innermost loop or branch."""
+        return not any(container is made and depth == self.depth for made, depth in self.made)
 
     def evaluate_JoinedStr(self, node):
         return "".join(str(self.evaluate(part)) for part in node.values)
@@ -343,8 +357,7 @@ class Expressions:
             return value.core.rank if name == "ndim" else torch.device("cpu")
         if name in METHODS:
             return Method(value, name)
-        cure = in_place_cure(name)
-        raise self.error(cure or f"a value on the device has no {name}")
+        raise self.error(in_place_cure(name) or f"a value on the device has no {name}{near_names(name)}")
 
     def evaluate_Subscript(self, node):
         value = self.evaluate(node.value)
@@ -372,16 +385,19 @@ class Expressions:
     #
 
     def evaluate_ListComp(self, node):
-        return list(self.comprehended(node))
+        return self.new_list(self.comprehended(node))
 
-    evaluate_GeneratorExp = evaluate_ListComp
+    def evaluate_GeneratorExp(self, node):
+        return self.comprehended(node)
 
     def evaluate_SetComp(self, node):
         return set(self.comprehended(node))
 
     def evaluate_DictComp(self, node):
         pairs = ast.copy_location(ast.Tuple([node.key, node.value], ast.Load()), node)
-        return dict(self.comprehended(node, pairs))
+        result = dict(self.comprehended(node, pairs))
+        self.made.append((result, self.depth))
+        return result
 
     def comprehended(self, node, element=None) -> list:
         element = element or node.elt

@@ -9,8 +9,8 @@ import re
 from . import _core
 from .errors import KernelError
 from .expressions import Signal, is_device
-from .source import assigned_names, read_before_assigned, read_names
-from .values import BlockSize, DeviceValue, LoopVariables, NeedsValue, NumberArgument, Size, TensorProxy, TileProxy
+from .source import assigned_names, changed_in_part, read_before_assigned, read_names
+from .values import BlockSize, DeviceValue, LoopVariables, NeedsValue, NumberArgument, RunTimeNumber, Size, TensorProxy, TileProxy
 
 
 class Break(Signal):
@@ -24,7 +24,8 @@ class Continue(Signal):
 class Return(Signal):
     """Leaves a function."""
 
-    def __init__(self, value):
+    def __init__(self, node: ast.stmt, value):
+        super().__init__(node)
         self.value = value
 
 
@@ -38,6 +39,7 @@ class LoopSpec:
     is_tile: bool = True
     single: bool = True  # one variable, not a tuple of them
     step: int | None = None  # of grid() and range()
+    is_scalar: bool = False  # over no dimension: one pass, with no variable
 
     def unrolled(self, reader) -> range:
         begin = 0 if self.begin is None else reader.static_int(self.begin[0], "a bound of range")
@@ -91,7 +93,7 @@ class Loops:
 
     def stored(self, before, value, path=()):
         """What a name holds after value is assigned to it; `before` is what it held."""
-        is_fixed = isinstance(value, (BlockSize, NumberArgument)) and not isinstance(before, (Cell, Pending))
+        is_fixed = isinstance(value, (BlockSize, RunTimeNumber)) and not isinstance(before, (Cell, Pending))
         if isinstance(value, DeviceValue) and not is_fixed:
             if isinstance(before, Pending):
                 before = before.cell(path)
@@ -149,12 +151,19 @@ class Loops:
             if (promoted := self.promoted(held)) is not held:
                 self.frame.names[name] = promoted
 
+    def promote_elements(self, statements) -> None:
+        """Likewise numbers in lists."""
+        for name in changed_in_part(statements):
+            held = self.frame.names.get(name)
+            if hasattr(held, "promote"):
+                held.promote()
+
     def promoted(self, held):
         if is_number(held):
             cell = Cell(self.depth)
             cell.variable.assign(held.symbol if isinstance(held, Size) else held, location=self.location)
             return cell
-        if isinstance(held, NumberArgument):
+        if isinstance(held, RunTimeNumber):
             cell = Cell(self.depth)
             cell.variable.assign(held.core, location=self.location)
             return cell
@@ -206,6 +215,7 @@ class Loops:
         exposed = read_before_assigned(node.body)
         with self.at(node):
             self.promote(assigned & (exposed | self.read_elsewhere(node)))
+            self.promote_elements(node.body)
         before = {name: names.get(name) for name in assigned & exposed if name in names}
         for name in targets:
             names.pop(name, None)
@@ -213,7 +223,7 @@ class Loops:
             variables = self.open(loop)
         try:
             with variables as opened, self.scope():
-                values = [TileProxy(tile) if loop.is_tile else DeviceValue(tile) for tile in opened]
+                values = [TileProxy(tile) if loop.is_tile else DeviceValue(tile) for tile in opened if not loop.is_scalar]
                 if loop.step not in (None, 1):
                     with self.at(node.iter):
                         begin = 0 if loop.begin is None else loop.begin[0]
@@ -227,7 +237,7 @@ class Loops:
             if names.get(name) is not held and not isinstance(held, (Cell, CellTuple)):
                 names[name] = Undecided(
                     f"{name} changes in the loop of line {node.lineno}, and is {_kind(held)} before it: what a loop on the device "
-                    f"carries on are values and numbers")
+                    f"carries on are values, numbers, tuples of them, and elements of lists")
 
     def open(self, loop: LoopSpec):
         end, begin = loop.end, loop.begin
@@ -278,8 +288,9 @@ class Loops:
             word = type(signal).__name__.lower()
             cure = ("assign to a variable that is defined before, and return it at the end" if word == "return" else
                     "use torch.where, or an if around the statements that are to be left out")
-            raise self.error(f"{word} leaves {what} of the device, whose body is recorded once for every time that it runs: "
-                             f"{cure}") from None
+            with self.at(signal.node):
+                raise self.error(f"{word} leaves {what} of the device, which is recorded once for every time that it runs: "
+                                 f"{cure}") from None
 
     def named(self, error: _core.Error, names) -> KernelError:
         """Names the variable whose value does not keep its type: one that the line in question assigns to."""
@@ -323,6 +334,7 @@ class Loops:
         elsewhere = self.read_elsewhere(node)
         with self.at(node.test):
             self.promote(assigned)
+            self.promote_elements(node.body + node.orelse)
             condition = self.truth(condition)
         missing = object()
         before = {name: names.get(name, Pending(self.depth) if name in elsewhere else missing) for name in assigned}
@@ -399,6 +411,7 @@ class Loops:
         with self.at(node.test):
             where = self.location
             self.promote(assigned & (exposed | self.read_elsewhere(node)))
+            self.promote_elements(node.body)
 
         def test():
             with self.scope():
@@ -424,4 +437,6 @@ def _kind(held) -> str:
         return "a value on the device"
     if isinstance(held, TensorProxy):
         return "a tensor in memory"
+    if isinstance(held, list):
+        return "a list"
     return repr(held) if isinstance(held, (str, int, float, bool, type(None))) else f"a {type(held).__name__}"

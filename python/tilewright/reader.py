@@ -40,6 +40,7 @@ class Reader(Device, HostTensors, Expressions, Statements, Loops, Calls, Languag
         self.device_type = device_type
         self.may_capture = may_capture  # tensors from outside: become arguments
         self.outside = OutsideValues()
+        self.made: list[tuple[dict, int]] = []  # dicts that the kernel makes, and in how many loops and branches
         self.allocated: list[TensorProxy] = []
         self.written: list[TensorProxy] = []
         self.had_loops = False

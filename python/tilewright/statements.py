@@ -37,6 +37,9 @@ class Statements:
             method(statement)
         except _core.Error as error:
             raise self.from_core(error) from None
+        except NotRecordable as reason:
+            reason.statement = reason.statement or statement
+            raise
         finally:
             self.node = outer
 
@@ -81,13 +84,13 @@ class Statements:
             self.evaluate(node.value)
 
     def execute_Return(self, node):
-        raise Return(None if node.value is None else self.evaluate(node.value))
+        raise Return(node, None if node.value is None else self.evaluate(node.value))
 
     def execute_Break(self, node):
-        raise Break
+        raise Break(node)
 
     def execute_Continue(self, node):
-        raise Continue
+        raise Continue(node)
 
     def execute_Assert(self, node):
         holds = self.evaluate(node.test)
@@ -146,8 +149,8 @@ class Statements:
         if isinstance(target, ast.Name):
             before = self.load_name(target.id)
             value = self.evaluate(node.value)
-            if isinstance(before, list) and name == "Add":
-                before += value
+            if isinstance(before, list) and name in ("Add", "Mult"):
+                before.extend(value) if name == "Add" else before.__imul__(value)
                 return
             self.bind(target.id, self.binary(name, before, value))
         elif isinstance(target, ast.Subscript):
@@ -216,6 +219,9 @@ class Statements:
                              if isinstance(container, DeviceValue) else "a tuple does not change; assign a new one")
         elif isinstance(index, NumberArgument):
             raise NeedsValue(index.index)
+        elif self.depth > 0 and type(container) in (list, dict) and self.is_made_outside(container):
+            raise self.error(f"a {type(container).__name__} that was made outside of a loop or branch of the device does not change in it; "
+                             f"use names, or a list that is made in the outermost loop, whose elements are carried on")
         elif isinstance(index, DeviceValue):
             raise self.error("the index of a Python list or dict must be known while the kernel is read")
         else:
