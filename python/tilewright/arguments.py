@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import operator
 import threading
 import types
 
@@ -12,6 +13,7 @@ from . import _core
 from .errors import Error
 
 _PLAIN = (torch.Tensor, bool, int, float, str, type(None), torch.dtype, torch.device)
+_PLAIN_TYPES = frozenset((*_PLAIN, torch.nn.Parameter))
 
 
 @dataclasses.dataclass
@@ -98,7 +100,9 @@ def flatten(values, constants) -> list:
 
     def place(value, constant: bool):
         nonlocal has_containers
-        if isinstance(value, _PLAIN) and not (constant and isinstance(value, (int, float)) and not isinstance(value, bool)):
+        if type(value) in _PLAIN_TYPES and not constant:
+            flat.append(value)
+        elif isinstance(value, _PLAIN) and not (constant and isinstance(value, (int, float)) and not isinstance(value, bool)):
             flat.append(value)
         elif isinstance(value, types.FunctionType) and _holds_tensors(value):
             has_containers = True
@@ -114,8 +118,7 @@ def flatten(values, constants) -> list:
             has_containers = True
             return (type(value), [(field.name, place(getattr(value, field.name), constant)) for field in dataclasses.fields(value)])
         else:
-            _refuse(value)
-            flat.append(_core.Constant(value, key_of(value)))
+            flat.append(constant_of(value))
         return _Leaf(len(flat) - 1)
 
     shape = [place(value, i in constants) for i, value in enumerate(values)]
@@ -146,6 +149,50 @@ def _refuse(value) -> None:
 _lock = threading.Lock()
 _numbers: dict[object, int] = {}
 _kept: list[object] = []  # objects that are known by identity
+
+
+class _Known:
+    """A function that was an argument, with what its key was made of."""
+
+    def __init__(self, function, constant: _core.Constant):
+        self.function = function
+        self.constant = constant
+        self.parts = _parts_of(function)
+
+
+_known: dict[int, _Known] = {}  # by the function's id
+_MOST_KNOWN = 256
+
+# What cannot change under a closure that holds it.
+_STEADY = (bool, int, float, str, type(None), torch.dtype, torch.device, types.BuiltinFunctionType, types.ModuleType, type)
+
+
+def _parts_of(function) -> tuple | None:
+    """What a function's key depends on, to be compared by identity; None where more than that counts."""
+    if not isinstance(function, types.FunctionType):
+        return ()
+    parts = [function.__code__, function.__defaults__]
+    cells = list(map(_cell_contents, function.__closure__ or ()))
+    if function.__kwdefaults__ or not all(isinstance(part, _STEADY) for part in (*cells, *(function.__defaults__ or ()))):
+        return None
+    return (*parts, *cells)
+
+
+def constant_of(value) -> _core.Constant:
+    """What is neither a tensor nor a number, for the core. Functions that come again and again have theirs at once."""
+    if not isinstance(value, (types.FunctionType, types.BuiltinFunctionType)):
+        _refuse(value)
+        return _core.Constant(value, key_of(value))
+    known = _known.get(id(value))
+    if known is not None and known.function is value and known.parts is not None:
+        parts = _parts_of(value)
+        if parts is not None and len(parts) == len(known.parts) and all(map(operator.is_, parts, known.parts)):
+            return known.constant
+    constant = _core.Constant(value, key_of(value))
+    if len(_known) >= _MOST_KNOWN:
+        _known.clear()
+    _known[id(value)] = _Known(value, constant)
+    return constant
 
 
 def key_of(value) -> bytes:

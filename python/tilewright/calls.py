@@ -13,7 +13,7 @@ import types
 import torch
 
 from .arguments import BoundFunction
-from .device_functions import CREATIONS, FUNCTIONS, METHODS, in_place_cure
+from .device_functions import CREATIONS, FUNCTIONS, METHODS, in_place_cure, near_names, public_name
 from .errors import KernelError, NotRecordable
 from .expressions import Method, is_device
 from .host_values import HOST_FUNCTIONS, is_pure
@@ -181,8 +181,8 @@ class Calls:
             return
         module = getattr(function, "__module__", None) or ""
         if module.startswith(("torch", "math", "numpy")) or isinstance(function, type(torch.exp)) and hasattr(torch, name):
-            raise self.error(f"{module.partition('.')[0] or 'torch'}.{name} is not there for values on the device" +
-                             (f"; {cure}" if (cure := in_place_cure(name)) else ""))
+            cure = in_place_cure(name) or f"docs/operations.md lists what there is{near_names(name)}"
+            raise self.error(f"{public_name(function)} is not there for values on the device; {cure}")
 
     def python_call(self, function, args, kwargs):
         for value in [*args, *kwargs.values()]:
@@ -375,8 +375,13 @@ def _breakpoint(reader, *args, **kwargs):
     raise reader.error("breakpoint() stops a kernel that runs on PyTorch: set TILEWRIGHT_INTERPRET=1, or @tw.kernel(interpret=True)")
 
 
+def _list(reader, values=()):
+    return reader.new_list(reader.iterable(values))
+
+
 PYTHON_FUNCTIONS = {
     builtins.print: _print,
+    builtins.list: _list,
     builtins.len: _len,
     builtins.isinstance: _isinstance,
     torch.is_tensor: _is_tensor,
@@ -388,7 +393,7 @@ PYTHON_FUNCTIONS = {
     builtins.breakpoint: _breakpoint,
     builtins.super: _super,
 }
-for _function in (builtins.enumerate, builtins.reversed, builtins.list, builtins.tuple):
+for _function in (builtins.enumerate, builtins.reversed, builtins.tuple):
     PYTHON_FUNCTIONS[_function] = (
         lambda function: lambda reader, *args, **kwargs:
         function(*([reader.iterable(args[0]), *args[1:]] if args else []), **kwargs))(_function)

@@ -7,7 +7,18 @@ import torch
 from . import _core
 from .dtypes import core_dtype, torch_dtype
 from .errors import KernelError
-from .values import BlockSize, DeviceValue, LoopVariables, NeedsValue, NumberArgument, Size, TensorProxy, TileProxy, size_of
+from .values import (
+    BlockSize,
+    DeviceValue,
+    LoopVariables,
+    NeedsValue,
+    NumberArgument,
+    RunTimeNumber,
+    Size,
+    TensorProxy,
+    TileProxy,
+    size_of,
+)
 
 
 class Device:
@@ -58,9 +69,12 @@ class Device:
         """An operation of the core by name."""
         if self.depth == 0:
             self.not_on_host(operands, name)
-        return self.wrap(_core.call(name, [self.operand(o) for o in operands],
-                                    {key: self.parameter(value) for key, value in (parameters or {}).items()},
-                                    location=self.location))
+        result = self.wrap(_core.call(name, [self.operand(o) for o in operands],
+                                      {key: self.parameter(value) for key, value in (parameters or {}).items()},
+                                      location=self.location))
+        if not parameters and isinstance(result, DeviceValue) and _are_numbers(operands):
+            return RunTimeNumber(result.core)
+        return result
 
     def parameter(self, value):
         return self.operand(value) if isinstance(value, (DeviceValue, Size)) else value
@@ -163,11 +177,25 @@ class Device:
         return tuple(BlockSize(dim) if isinstance(dim, _core.Value) else size_of(dim) if isinstance(dim, _core.Size) else dim
                      for dim in value.core.shape)
 
-    def subscripts(self, index) -> list:
-        """As the core takes them, from what stands in the brackets."""
+    def subscripts(self, index, tensor: TensorProxy | None = None) -> list:
+        """As the core takes them, from what stands in the brackets of a tensor in memory, or of a value."""
         if isinstance(index, LoopVariables) or not isinstance(index, (tuple, list)):
             index = [index]
+        if tensor is not None and any(isinstance(part, RunTimeNumber) for part in index):
+            index = self.counted_from_the_end(index, tensor)
         return [self.one_subscript(part) for part in index]
+
+    def counted_from_the_end(self, index, tensor: TensorProxy) -> list:
+        """With numbers that may be negative at run time as Python reads them. What the device computes is never so."""
+        taken = sum(map(_dims_taken, index))
+        dim, parts = 0, []
+        for part in index:
+            if isinstance(part, RunTimeNumber) and dim < tensor.rank:
+                from_end = self.call("add", [part, tensor.sizes[dim]])
+                part = self.call("where", [self.call("lt", [part, 0]), from_end, part])
+            parts.append(part)
+            dim += tensor.rank - taken if part is Ellipsis else _dims_taken(part)
+        return parts
 
     def one_subscript(self, part):
         if isinstance(part, LoopVariables):
@@ -197,16 +225,32 @@ class Device:
 
     def subscript(self, value, index):
         """value[index] of a value on the device or a tensor in memory."""
-        subscripts = self.subscripts(index)
+        subscripts = self.subscripts(index, value if isinstance(value, TensorProxy) else None)
         if isinstance(value, TensorProxy):
             return self.wrap(_core.load(value.core, subscripts, location=self.location))
         return self.wrap(_core.subscript(value.core, subscripts, location=self.location))
 
     def store(self, tensor: TensorProxy, index, value) -> None:
-        _core.store(tensor.core, self.subscripts(index), self.operand(value), location=self.location)
+        _core.store(tensor.core, self.subscripts(index, tensor), self.operand(value), location=self.location)
 
     def shift(self, tile: TileProxy, by, back: bool) -> TileProxy:
+        if isinstance(by, DeviceValue) and by.core.rank > 0:
+            raise self.error("a tile is a range of indices: tile + 1 moves it, and tile.index has its indices as a value, for arithmetic "
+                             "with other values")
         return TileProxy(_core.shift_tile(tile.core, self.operand(by), back=back, location=self.location))
+
+
+def _are_numbers(operands) -> bool:
+    """Whether they are all numbers of Python, and not all are known."""
+    return (all(isinstance(operand, (RunTimeNumber, bool, int, float)) for operand in operands)
+            and any(isinstance(operand, RunTimeNumber) for operand in operands))
+
+
+def _dims_taken(part) -> int:
+    """How many dimensions of a tensor a subscript is for; `...`, which is for all others, counts as none."""
+    if part is None or part is Ellipsis:
+        return 0
+    return len(part) if isinstance(part, tuple) else 1
 
 
 def _described(value) -> str:

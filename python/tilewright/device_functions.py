@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
-from . import creation_functions, pointwise_functions, python_functions, reduction_functions, shape_functions  # noqa: F401
-from .function_table import CREATIONS, FUNCTIONS, METHODS, in_place_cure
+from . import (  # noqa: F401
+    creation_functions,
+    normalisation_functions,
+    pointwise_functions,
+    python_functions,
+    reduction_functions,
+    shape_functions,
+)
+from .function_table import CREATIONS, FUNCTIONS, METHODS, in_place_cure, near_names, public_name
 
 # The spelling of an operator: its operation.
 OPERATORS = {
@@ -13,4 +20,4 @@ OPERATORS = {
     "GtE": "ge", "USub": "neg", "Invert": "bitwise_not", "Not": "logical_not",
 }
 
-__all__ = ["CREATIONS", "FUNCTIONS", "METHODS", "OPERATORS", "in_place_cure"]
+__all__ = ["CREATIONS", "FUNCTIONS", "METHODS", "OPERATORS", "in_place_cure", "near_names", "public_name"]

@@ -7,7 +7,7 @@ import linecache
 
 from ._core import Error, Location
 
-__all__ = ["Error", "KernelError", "NotRecordable"]
+__all__ = ["Error", "KernelError", "NotRecordable", "with_excerpt"]
 
 
 class KernelError(Exception):
@@ -45,7 +45,22 @@ class KernelError(Exception):
 
 
 class NotRecordable(Exception):
-    """A host statement whose work only Python can do: it runs as Python at each call."""
+    """A host statement whose work only Python can do: it runs as Python at each call.
+
+    Attributes:
+        statement: the statement of the kernel, once it is known.
+    """
+
+    statement: ast.stmt | None = None
+
+
+def with_excerpt(error: Error) -> Error:
+    """An error of the core's, which knows a line: with the line itself, as errors of the reading have it."""
+    if not error.file or not error.line or "\n" in str(error):
+        return error
+    columns = (error.column - 1, None) if error.column else None
+    lines = _marked_line(error.file, error.line, columns)
+    return Error("\n".join([error.message, *lines]), Location(error.file, error.line, error.column)) if lines else error
 
 
 def _marked_line(filename: str, lineno: int, columns) -> list[str]:

@@ -7,6 +7,7 @@ name. The rules of dtypes and shapes are the core's.
 
 from __future__ import annotations
 
+import difflib
 import math
 from typing import Callable
 
@@ -65,6 +66,25 @@ def dims_of(dim) -> list[int] | None:
 def unpacked(sizes):
     """f(2, 3) and f([2, 3])."""
     return sizes[0] if len(sizes) == 1 and isinstance(sizes[0], (tuple, list, torch.Size)) else sizes
+
+
+def public_name(function) -> str:
+    """As users write it: torch.linalg.qr."""
+    for module in (torch, F, torch.linalg, torch.special, torch.fft, math):
+        for name, found in vars(module).items():
+            if found is function and not name.startswith("_"):
+                return f"{module.__name__}.{name}"
+    name = getattr(function, "__name__", repr(function))
+    module = (getattr(function, "__module__", None) or "torch").partition(".")[0]
+    return f"{module}.{name}"
+
+
+def near_names(name: str) -> str:
+    """Operations of the device with a name like this one, as the end of a message; "" where there is none."""
+    known = {getattr(function, "__name__", "") for function in FUNCTIONS} | set(METHODS)
+    plain = sorted(one for one in known if one and not one.startswith(("_", "linalg_", "special_")))
+    near = difflib.get_close_matches(name, plain, n=2, cutoff=0.75)
+    return f"; near it are {' and '.join(near)}" if near else ""
 
 
 def in_place_cure(name: str) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import json
+import pickle
 import sys
 import threading
 import time
@@ -16,8 +17,9 @@ import torch
 
 from . import _core
 from .config import Config, as_config
-from .errors import Error, NotRecordable
+from .errors import Error, NotRecordable, with_excerpt
 from .language import constexpr
+from .parameters import binder_of
 from .programs import Program, RecordedProgram, SplitProgram
 from .settings import Settings, make_settings
 from .source import source_of
@@ -48,6 +50,7 @@ class Kernel(Traceable):
         for parameter in self.signature.parameters.values():
             if parameter.kind is parameter.VAR_KEYWORD:
                 raise TypeError(f"kernel {self.name} takes **{parameter.name}; name its parameters")
+        self.values_of = binder_of(self.signature, self.name)  # of a call's arguments: those of all parameters
         self._lock = threading.RLock()
         self._program: Program | None = None
         self._call: Callable = self._run
@@ -93,11 +96,11 @@ class Kernel(Traceable):
         except (NeedsValue, NotRecordable):  # of the reading of a specialisation
             pass
         except Error as error:
-            raise error.with_traceback(None) from None
+            raise with_excerpt(error).with_traceback(None) from None
         try:
             return self._run(*args, **kwargs)
         except Error as error:
-            raise error.with_traceback(None) from None
+            raise with_excerpt(error).with_traceback(None) from None
 
     def _run(self, *args, **kwargs):
         """A call of any kind. What later calls can do at once is kept in _call."""
@@ -178,7 +181,7 @@ class Kernel(Traceable):
         try:
             return BoundKernel(self, args, self._attempt(lambda program: program.bind(args, {})))
         except Error as error:
-            raise error.with_traceback(None) from None
+            raise with_excerpt(error).with_traceback(None) from None
 
     def autotune(self, args: Sequence, *, force: bool = True, **options) -> Config:
         """Searches for the best config for these arguments, which later calls then take. Arguments that the kernel writes
@@ -201,9 +204,7 @@ class Kernel(Traceable):
 
     def normalize_args(self, *args, **kwargs) -> tuple:
         """The arguments in order, with default values."""
-        bound = self.signature.bind(*args, **kwargs)
-        bound.apply_defaults()
-        return tuple(bound.arguments.values())
+        return tuple(self.values_of(*args, **kwargs))
 
     def specialization_key(self, args: Sequence) -> Hashable:
         """Equal where two calls run the same compiled kernel."""
@@ -265,8 +266,36 @@ class Kernel(Traceable):
     def __get__(self, instance, owner=None):
         return self if instance is None else types.MethodType(self, instance)
 
+    #
+    # Copies: as of a function, the kernel itself, by its name
+    #
+
+    def __copy__(self) -> Kernel:
+        return self
+
+    def __deepcopy__(self, memo) -> Kernel:
+        return self
+
+    def __reduce__(self):
+        found = sys.modules.get(self.__module__)
+        for part in self.__qualname__.split("."):
+            found = getattr(found, part, None)
+        if found is self:
+            return self.__qualname__
+        if isinstance(found, Kernel) and found.fn is self.fn:
+            return _again, (found, self.settings, self.configs, self.key)
+        if found is self.fn:
+            return Kernel, (self.fn, self.settings, self.configs, self.key)
+        raise pickle.PicklingError(f"kernel {self.name} cannot be pickled, because it is not found as {self.__qualname__} of module "
+                                   f"{self.__module__}; define it at the top of the module")
+
     def __repr__(self):
         return f"<tilewright kernel {self.name}>"
+
+
+def _again(kernel: Kernel, settings: Settings, configs: Sequence[Config], key: Callable | None) -> Kernel:
+    """The same function as a kernel with other settings and configs."""
+    return Kernel(kernel.fn, settings, configs, key)
 
 
 def _is_constexpr(annotation) -> bool:
@@ -354,7 +383,7 @@ class BoundKernel:
         try:
             return self._core.to_code(config.core, stage)
         except Error as error:
-            raise error.with_traceback(None) from None
+            raise with_excerpt(error).with_traceback(None) from None
 
     def to_triton_code(self, config=None) -> str:
         if self._core.backend != "triton":

@@ -51,6 +51,8 @@ class LanguageCalls:
                 raise self.error("twl.grid over several dimensions has no steps; multiply the index in the loop")
             step = None
         spec = self.loop_spec(begin_or_end, end_or_none, None, is_tile=False)
+        if spec.is_scalar:
+            return spec
         spec.step = None if step is None else self.static_int(step, "the step of twl.grid")
         if spec.step is not None and (spec.step == 0 or len(spec.end) > 1 and spec.step != 1):
             raise self.error("the step of twl.grid is not 0, and there is none over several dimensions")
@@ -64,8 +66,8 @@ class LanguageCalls:
         begins = None if begin is None else [begin] if single and not isinstance(begin, (tuple, list)) else list(begin)
         if begins is not None and len(begins) != len(ends):
             raise self.error(f"the loop has {len(begins)} begins and {len(ends)} ends")
-        if not ends:
-            raise self.error("a loop over no dimension at all")
+        if not ends:  # of a tensor of rank 0: one pass
+            return LoopSpec(None, [1], is_tile=False, single=False, is_scalar=True)
         blocks = None
         if block_size is not None:
             if isinstance(block_size, (tuple, list)):
@@ -166,13 +168,13 @@ class LanguageCalls:
             raise self.error("twl.load of several tensors at once is not there: loop over them")
         tensor = self.in_memory(tensor, "load")
         mask = None if extra_mask is None else self.operand(extra_mask)
-        return self.wrap(_core.load(tensor.core, self.subscripts(index), mask, self.policy(eviction_policy), location=self.location))
+        return self.wrap(_core.load(tensor.core, self.subscripts(index, tensor), mask, self.policy(eviction_policy), location=self.location))
 
     def language_store(self, tensor, index, value, extra_mask, eviction_policy):
         tensor = self.in_memory(tensor, "store")
         self.note_store(tensor)
         mask = None if extra_mask is None else self.operand(extra_mask)
-        _core.store(tensor.core, self.subscripts(index), self.operand(value), mask, self.policy(eviction_policy),
+        _core.store(tensor.core, self.subscripts(index, tensor), self.operand(value), mask, self.policy(eviction_policy),
                     location=self.location)
 
     def policy(self, eviction_policy) -> str:
@@ -184,7 +186,7 @@ class LanguageCalls:
     def atomic(self, name, target, index, values, sem):
         target = self.in_memory(target, name)
         self.note_store(target)
-        return self.wrap(_core.atomic(name, target.core, self.subscripts(index), [self.operand(value) for value in values], sem,
+        return self.wrap(_core.atomic(name, target.core, self.subscripts(index, target), [self.operand(value) for value in values], sem,
                                       location=self.location))
 
     def language_atomic_cas(self, target, index, expected, value, sem):

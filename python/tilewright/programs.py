@@ -17,9 +17,10 @@ from .expressions import UserException
 from .host_machine import HostMachine, PendingBlockSize
 from .host_program import prefix_function, suffix_function
 from .loops import Cell, CellTuple, Pending, Undecided
-from .reader import Reader, device_loops
+from .reader import Reader, device_loops, is_device_loop
 from .source import FunctionSource, OutsideValues, assigned_names, read_names
 from .torch_integration import is_traced, traced_call
+from .value_list import ValueList
 from .values import DeviceValue, LoopVariables, NumberArgument, Size, TensorProxy, TileProxy
 
 
@@ -111,15 +112,8 @@ class RecordedProgram(Program):
         self.core.dispatched = kernel.dispatched
         self.call = self.core
 
-    def arguments(self, args, kwargs) -> list:
-        """The values of the parameters, from those of a call. Raises TypeError as Python does."""
-        bound = self.kernel.signature.bind(*args, **kwargs)
-        bound.apply_defaults()
-        return list(bound.arguments.values())
-
     def prepare(self, args, kwargs) -> list:
-        values = self.arguments(args, kwargs)
-        flat = flatten(values, self.constants)
+        flat = flatten(self.kernel.values_of(*args, **kwargs), self.constants)
         if self.kernel.key is not None:
             value = self.kernel.key(*args, **kwargs)
             flat.append(_core.Constant(_UserKey(value), key_of(value)))
@@ -183,7 +177,7 @@ def _part(held, results: list[TensorProxy]):
     if isinstance(held, Size):
         number = int(held)
         return lambda tensors, arguments: number
-    if isinstance(held, (Cell, CellTuple, DeviceValue, TileProxy, LoopVariables, Pending, Undecided)):
+    if isinstance(held, (Cell, CellTuple, DeviceValue, TileProxy, LoopVariables, Pending, Undecided, ValueList)):
         return None
     if type(held).__name__ == "LocalFunction":
         raise NotRecordable("a function that is used before and after the loops")
@@ -270,10 +264,19 @@ class SplitProgram(Program):
         try:
             reader.read(names, self.statements)
         except NotRecordable as reason:
-            raise KernelError.at(self.kernel.source, reader.node, f"between and in the heads of the outermost loops, {reason} is not "
-                                                                  f"there; do it before the first loop").as_error() from None
+            raise self.out_of_place(reason).as_error() from None
         self.note_outside(reader.outside)
         return _core.Recorded([], "none")
+
+
+    def out_of_place(self, reason: NotRecordable) -> KernelError:
+        """For what only Python can do, where it would have to run between the programs of one launch."""
+        source, statement = self.kernel.source, reason.statement
+        if statement is None or not is_device_loop(source, statement):
+            return KernelError.at(source, statement or source.node, "only twl.barrier() may stand between two outermost loops; do this "
+                                                                    "in one of them, or before the first")
+        return KernelError.at(source, statement.iter, f"{reason} has no place in the head of a loop that is not the first outermost "
+                                                      f"one; do it before the first")
 
 
 def _is_tensor(source: FunctionSource, name: str) -> bool:

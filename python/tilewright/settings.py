@@ -115,7 +115,7 @@ def make_settings(given: dict) -> Settings:
     unknown = [name for name in given if name not in _NAMES]
     if unknown:
         name = unknown[0]
-        cure = _FOREIGN.get(name, f"there are {', '.join(sorted(_NAMES))}")
+        cure = _FOREIGN.get(name, f"there are {', '.join(sorted(_NAMES | {'config', 'configs', 'key'}))}")
         raise TypeError(f"there is no setting {name}: {cure}")
     merged = {field.name: getattr(_defaults, field.name) for field in dataclasses.fields(Settings)}
     return Settings(**{**merged, **given})

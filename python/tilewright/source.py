@@ -9,6 +9,7 @@ import inspect
 import linecache
 import types
 
+from ._core import Location
 from .errors import Error
 
 
@@ -64,6 +65,7 @@ class OutsideValues:
 
     def __init__(self):
         self._read: dict[tuple[int, str], tuple] = {}
+        self._places: list[tuple] = []  # where these are now: a cell, or a module's names and the name; and the value
 
     def __bool__(self) -> bool:
         return bool(self._read)
@@ -74,9 +76,21 @@ class OutsideValues:
 
     def update(self, other: OutsideValues) -> None:
         self._read.update(other._read)
+        self._places = []
+        for source, name, value in self._read.values():
+            free = source.function.__code__.co_freevars
+            cell = source.function.__closure__[free.index(name)] if name in free else None
+            self._places.append((cell, source.function.__globals__, source, name, value))
 
     def have_changed(self) -> bool:
-        return any(_is_another(source, name, value) for source, name, value in self._read.values())
+        for cell, names, source, name, value in self._places:
+            try:
+                now = names.get(name) if cell is None else cell.cell_contents
+            except ValueError:  # an empty cell
+                return True
+            if now is not value and _is_another(source, name, value):
+                return True
+        return False
 
 
 def _is_another(source: FunctionSource, name: str, value) -> bool:
@@ -98,7 +112,7 @@ def _nodes_at(tree: ast.Module, function: types.FunctionType):
     line = function.__code__.co_firstlineno
     for node in ast.walk(tree):
         if isinstance(node, ast.Lambda):
-            if function.__name__ == "<lambda>" and node.lineno <= line <= node.end_lineno:
+            if function.__code__.co_name == "<lambda>" and node.lineno <= line <= node.end_lineno:
                 yield node
         elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             first = min([node.lineno] + [decorator.lineno for decorator in node.decorator_list])
@@ -106,23 +120,45 @@ def _nodes_at(tree: ast.Module, function: types.FunctionType):
                 yield node
 
 
-def _same_lambda(node: ast.Lambda, code: types.CodeType) -> bool:
-    """Tells apart the lambdas of one line."""
-    if hasattr(code, "co_positions"):  # Python 3.11
-        positions = [p for p in code.co_positions() if p[0] is not None and p[2] is not None]
-        inside = [p for p in positions if p[1] is not None
-                  and (p[0], p[2]) >= (node.body.lineno, node.body.col_offset)
-                  and (p[1], p[3]) <= (node.body.end_lineno, node.body.end_col_offset)]
-        whole = [p for p in inside if (p[0], p[2]) == (node.body.lineno, node.body.col_offset)
-                 or (p[1], p[3]) == (node.body.end_lineno, node.body.end_col_offset)]
-        return bool(whole)
-    names = tuple(argument.arg for argument in node.args.posonlyargs + node.args.args + node.args.kwonlyargs)
-    if names != code.co_varnames[:len(names)]:
-        return False
-    expression = ast.Expression(node)
-    compiled = compile(expression, "", "eval")
-    inner = next(c for c in compiled.co_consts if isinstance(c, types.CodeType))
-    return inner.co_code == code.co_code and inner.co_names == code.co_names
+def _parameter_names(node: ast.Lambda) -> tuple[str, ...]:
+    given = node.args
+    return tuple(argument.arg for argument in given.posonlyargs + given.args + given.kwonlyargs)
+
+
+def _of_code(nodes: list[ast.Lambda], code: types.CodeType) -> list[ast.Lambda]:
+    """Of lambdas in one line, also within one another, the one that was compiled to this."""
+    nodes = [node for node in nodes if _parameter_names(node) == code.co_varnames[:len(_parameter_names(node))]]
+    if not hasattr(code, "co_positions"):  # Python 3.10
+        return [node for node in nodes if _compiles_to(node, code)]
+    positions = [p for p in code.co_positions() if None not in p]
+
+    def inside(node: ast.Lambda) -> int:
+        body = node.body
+        return sum((p[0], p[2]) >= (body.lineno, body.col_offset) and (p[1], p[3]) <= (body.end_lineno, body.end_col_offset)
+                   for p in positions)
+
+    def is_whole(node: ast.Lambda) -> bool:  # the instructions begin or end where the body does
+        body = node.body
+        return any((p[0], p[2]) == (body.lineno, body.col_offset) or (p[1], p[3]) == (body.end_lineno, body.end_col_offset)
+                   for p in positions)
+
+    found = [node for node in nodes if is_whole(node)]
+    most = max(map(inside, found), default=0)
+    # The innermost: ast.walk gives outer nodes first.
+    return [node for node in found if inside(node) == most][-1:]
+
+
+def _compiles_to(node: ast.Lambda, code: types.CodeType) -> bool:
+    inner = ast.Return(node)
+    free = ast.arguments(posonlyargs=[], args=[ast.arg(name, None) for name in code.co_freevars], vararg=None, kwonlyargs=[],
+                         kw_defaults=[], kwarg=None, defaults=[])
+    outer = ast.FunctionDef(name="outer", args=free, body=[inner], decorator_list=[], returns=None, type_params=[])
+    ast.copy_location(inner, node)
+    ast.copy_location(outer, node)
+    module = compile(ast.fix_missing_locations(ast.Module([outer], [])), "", "exec")
+    body = next(c for c in module.co_consts if isinstance(c, types.CodeType))
+    compiled = next(c for c in body.co_consts if isinstance(c, types.CodeType))
+    return (compiled.co_code, compiled.co_names, compiled.co_freevars) == (code.co_code, code.co_names, code.co_freevars)
 
 
 @functools.lru_cache(maxsize=1024)
@@ -137,8 +173,8 @@ def _node_of(function: types.FunctionType):
     except SyntaxError:
         return None
     nodes = list(_nodes_at(tree, function))
-    if len(nodes) > 1 and function.__name__ == "<lambda>":
-        nodes = [node for node in nodes if _same_lambda(node, function.__code__)]
+    if len(nodes) > 1 and function.__code__.co_name == "<lambda>":
+        nodes = _of_code(nodes, function.__code__)
     return nodes[0] if nodes else None
 
 
@@ -151,12 +187,15 @@ def source_of(function: types.FunctionType, what: str) -> FunctionSource:
                     f"{code.co_firstlineno}): it was made by exec or eval, typed at a prompt, or its file is gone; "
                     f"write it in a file or in a notebook's cell")
     if isinstance(node, ast.AsyncFunctionDef):
-        raise Error(f"{what} {function.__name__} is async; write it as a plain function",
-                    function.__code__.co_filename, node.lineno)
+        raise Error(f"{what} {function.__name__} is async; write it as a plain function", _place_of(function, node))
     if inspect.isgeneratorfunction(function):
         raise Error(f"{what} {function.__name__} is a generator; return what it yields as a tuple or a list",
-                    function.__code__.co_filename, node.lineno)
+                    _place_of(function, node))
     return FunctionSource(function, node)
+
+
+def _place_of(function: types.FunctionType, node) -> Location:
+    return Location(function.__code__.co_filename, node.lineno, node.col_offset + 1)
 
 
 def assigned_names(statements: list[ast.stmt]) -> set[str]:
@@ -183,6 +222,19 @@ def assigned_names(statements: list[ast.stmt]) -> set[str]:
 
     for statement in statements:
         Visitor().visit(statement)
+    return names
+
+
+def changed_in_part(statements: list[ast.stmt]) -> set[str]:
+    """Names of what the statements assign elements of."""
+    names = set()
+    for statement in statements:
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+                while isinstance(node, ast.Subscript):
+                    node = node.value
+                if isinstance(node, ast.Name):
+                    names.add(node.id)
     return names
 
 

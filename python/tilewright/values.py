@@ -80,7 +80,13 @@ class BlockSize(DeviceValue):
     __slots__ = ()
 
 
-class NumberArgument(DeviceValue):
+class RunTimeNumber(DeviceValue):
+    """A number of Python that is known at run time only: an argument, or computed of arguments and constants alone."""
+
+    __slots__ = ()
+
+
+class NumberArgument(RunTimeNumber):
     """An argument that is a number of Python: known at run time only, unless the kernel needs to know it before.
 
     `index` is the parameter's place, `flat` the place among the flat arguments (see arguments.py).

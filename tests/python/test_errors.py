@@ -74,10 +74,14 @@ def test_an_error_in_a_function_names_the_callers():
 
 
 @pytest.mark.parametrize("body, expected", [
-    (lambda x, tile: x[tile] + tile, "a tile is a range of indices, not a number"),
+    (lambda x, tile: x[tile] + tile, "a tile is a range of indices: tile"),
+    (lambda x, tile: x[tile] * tile, "a tile is a range of indices, not a number"),
     (lambda x, tile: torch.empty_strided([2], [1]) + x[tile], "empty_strided"),
     (lambda x, tile: x[tile].add_(1), r"values never change in place: write x = x.add\("),
-    (lambda x, tile: torch.linalg.inv(x[tile]), "inv"),
+    (lambda x, tile: torch.linalg.inv(x[tile]), r"torch.linalg.inv is not there for values on the device; docs/operations.md"),
+    (lambda x, tile: x[tile].expp(), "has no expp; near it are exp"),
+    (lambda x, tile: tile + x[tile], "tile.index has its indices as a value"),
+    (lambda x, tile: sum(generated(x[tile])), "function generated is a generator"),
     (lambda x, tile: x[tile].frobnicate(), "has no frobnicate"),
     (lambda x, tile: x[tile] + None, "None is used as a value"),
     (lambda x, tile: x[tile] + "a", "a value on the device or a number belongs here, found 'a'"),
@@ -193,6 +197,10 @@ def statement_kernels():
     ]
 
 
+def generated(v):
+    yield v
+
+
 def endless(v):
     return endless(v) + 1
 
@@ -255,7 +263,7 @@ def test_tensors_that_require_grad():
 
 
 def test_settings_and_configs_that_there_are_not():
-    with pytest.raises(TypeError, match="there is no setting autotune_effrt"):
+    with pytest.raises(TypeError, match="there is no setting autotune_effrt: there are .*config, configs.* key"):
         tw.kernel(autotune_effrt="none")
     with pytest.raises(tw.Error, match="autotune_effort is one of"):
         tw.kernel(autotune_effort="little")
@@ -272,9 +280,9 @@ def test_the_language_outside_of_a_kernel():
 
 def test_wrong_arguments_of_a_call():
     kernel = tw.kernel(looped(lambda x, tile: x[tile]))
-    with pytest.raises(TypeError, match="missing a required argument: 'x'"):
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'x'"):
         kernel()
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match=r"kernel\(\) takes 1 positional argument but 2 were given"):
         kernel(torch.ones(4), torch.ones(4))
     with pytest.raises(TypeError, match="unexpected keyword argument 'z'"):
         kernel(torch.ones(4), z=1)
@@ -322,3 +330,60 @@ def block_sizes_that_are_no_numbers():
 @pytest.mark.parametrize("function, expected", block_sizes_that_are_no_numbers())
 def test_what_block_sizes_cannot_do_yet_is_refused(function, expected):
     assert re.search(expected, error_of(function, torch.ones(4)))
+
+
+def shown_lines():
+    def returns(x):
+        for tile in twl.tile(x.size(0)):
+            x[tile] = 1
+            y = 1
+            return x
+
+    def early(v):
+        if v.sum() > 0:
+            w = v
+            return w
+        return v
+
+    def returns_early(x):
+        for tile in twl.tile(x.size(0)):
+            x[tile] = early(x[tile])
+
+    def between(x):
+        out = torch.empty_like(x)
+        for tile in twl.tile(x.size(0)):
+            out[tile] = x[tile]
+        out = out * 2
+        for tile in twl.tile(x.size(0)):
+            out[tile] = x[tile]
+        return out
+
+    def no_barrier(x):
+        out = torch.empty_like(x)
+        for tile in twl.tile(x.size(0)):
+            out[tile] = x[tile]
+        for tile in twl.tile(x.size(0)):
+            out[tile] = out[tile] + 1
+        return out
+
+    def in_a_head(x):
+        for tile in twl.tile(x.size(0)):
+            x[tile] = 1
+        for tile in twl.tile(int(x.sum())):
+            x[tile] = 1
+
+    return [
+        (returns, "return leaves a loop of the device", "return x"),
+        (returns_early, "return leaves a branch of the device", "return w"),
+        (between, r"only twl.barrier\(\) may stand between two outermost loops; do this in one of them", "out = out * 2"),
+        (no_barrier, r"put twl.barrier\(\) between them", "out[tile] = out[tile] + 1"),
+        (in_a_head, "has no place in the head of a loop that is not the first", "for tile in twl.tile(int(x.sum())):"),
+    ]
+
+
+@pytest.mark.parametrize("kernel, expected, line", shown_lines(), ids=lambda value: getattr(value, "__name__", ""))
+def test_the_line_that_is_shown(kernel, expected, line):
+    message = error_of(kernel, torch.ones(4))
+    assert re.search(expected, message), message
+    shown = message.splitlines()
+    assert shown[1].strip() == line and shown[2].strip().startswith("^"), message

@@ -223,3 +223,43 @@ def test_values_from_outside_that_change_are_compiled_anew(monkeypatch):
     monkeypatch.setattr(sys.modules[__name__], "scaled", lambda value: -value)
     for _ in range(2):
         torch.testing.assert_close(k(x), 5 - x)
+
+
+@tw.kernel()
+def incremented(x):
+    out = torch.empty_like(x)
+    for tile in twl.tile(x.size(0)):
+        out[tile] = x[tile] + 1
+    return out
+
+
+def test_kernels_are_copied_and_pickled_as_functions_are():
+    assert copy.copy(incremented) is copy.deepcopy(incremented) is pickle.loads(pickle.dumps(incremented)) is incremented
+    configured = pickle.loads(pickle.dumps(incremented.with_config({"block_sizes": [8]})))
+    assert configured.only_config == tw.Config(block_sizes=[8])
+    torch.testing.assert_close(configured(X), X + 1)
+    of_a_function = pickle.loads(pickle.dumps(tw.kernel(add)))
+    torch.testing.assert_close(of_a_function(X, Y), X + Y)
+
+    @tw.kernel()
+    def local(x):
+        pass
+
+    assert copy.deepcopy(local) is local
+    with pytest.raises(pickle.PicklingError, match="kernel local cannot be pickled"):
+        pickle.dumps(local)
+
+
+def test_a_module_that_holds_a_kernel_is_copied_and_saved(tmp_path):
+    class Layer(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.function = incremented
+
+        def forward(self, x):
+            return self.function(x)
+
+    layer = copy.deepcopy(Layer())
+    torch.testing.assert_close(layer(X), X + 1)
+    torch.save({"function": layer.function}, tmp_path / "saved.pt")
+    assert torch.load(tmp_path / "saved.pt", weights_only=False)["function"] is incremented

@@ -141,3 +141,35 @@ def test_a_dimension_of_size_1_broadcasts(agree):
 
     agree(broadcast, (torch.randn(6, 7), torch.randn(1, 7)), lambda x, b: x + b)
     agree(broadcast, (torch.randn(6, 7), torch.randn(6, 1)), lambda x, b: x + b)
+
+
+def test_numbers_among_the_arguments_count_from_the_end_as_in_pytorch(agree):
+    def rows(x, i: int):
+        out = x.new_empty([4, x.size(1)])
+        for t in twl.tile(x.size(1)):
+            out[0, t] = x[i, t]
+            below = i - 1
+            out[1, t] = twl.load(x, [below, t])
+            out[i % 2 + 2, t] = x[..., i, t] * 0 + 1
+            out[-(i % 2) - 1, t] = x[i, t] * 0 + 2
+            twl.atomic_add(out, [0 * i - 4, t], x[i, t])
+        return out
+
+    def expected(x, i):
+        pair = [1.0, 2.0] if i % 2 == 0 else [2.0, 1.0]
+        return torch.stack([2 * x[i], x[i - 1], *(torch.full([x.size(1)], one) for one in pair)])
+
+    x = torch.randn(4, 5)
+    for i in (-3, -2, 0, 1, 3):
+        agree(rows, (x, i), expected)
+
+
+def test_tensors_of_no_dimension(agree):
+    def added(x, y):
+        out = torch.empty_like(x)
+        for tile in twl.tile(out.size()):
+            out[tile] = x[tile] + y[tile]
+        return out
+
+    agree(added, (torch.tensor(2.0), torch.tensor(3.0)), lambda x, y: x + y)
+    agree(added, (torch.randn(5, 6), torch.randn(5, 6)), lambda x, y: x + y)
