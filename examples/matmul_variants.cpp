@@ -53,12 +53,13 @@ static const auto int4_word_matmul =
       return out;
     });
 
-constexpr int kParts = 4;
+// How many parts, a power of two at most: what is best depends on the sizes and the machine.
+static tw::Size parts_of_sum() { return tw::register_tunable("parts", {1, 2, 4, 8, 16}); }
 
 // The product of one part of the inner dimension, [part * each, (part + 1) * each).
-static tw::Value product_of_part(const tw::Tensor& x, const tw::Tensor& w, const tw::Tile& part, const tw::Tile& tile_m,
-                                 const tw::Tile& tile_n) {
-  tw::Size k = x.size(1), each = tw::cdiv(k, kParts);
+static tw::Value product_of_part(const tw::Tensor& x, const tw::Tensor& w, const tw::Size& parts, const tw::Tile& part,
+                                 const tw::Tile& tile_m, const tw::Tile& tile_n) {
+  tw::Size k = x.size(1), each = tw::cdiv(k, parts);
   auto acc = tw::zeros({tile_m, tile_n});
   auto begin = part.begin() * each;
   for (auto tile_k : tw::tile(begin, tw::minimum(begin + each, k)))
@@ -70,11 +71,12 @@ static const auto split_k_atomic = tw::kernel("split_k_atomic", {"x", "w"}, [](t
   auto [m, k] = x.sizes<2>();
   auto [w_k, n] = w.sizes<2>();
   tw::check(k == w_k, "inner sizes differ: {} and {}", k, w_k);
+  auto parts = parts_of_sum();
   auto out = tw::empty({m, n});
   for (auto tiles : tw::tile({m, n})) out[tiles] = 0;
   tw::barrier();
-  for (auto [part, tile_m, tile_n] : tw::tile({kParts, m, n}, tw::block_size({1, tw::none, tw::none})))
-    tw::atomic_add(out, {tile_m, tile_n}, product_of_part(x, w, part, tile_m, tile_n));
+  for (auto [part, tile_m, tile_n] : tw::tile({parts, m, n}, tw::block_size({1, tw::none, tw::none})))
+    tw::atomic_add(out, {tile_m, tile_n}, product_of_part(x, w, parts, part, tile_m, tile_n));
   return out;
 });
 
@@ -82,10 +84,11 @@ static const auto split_k = tw::kernel("split_k", {"x", "w"}, [](tw::Tensor x, t
   auto [m, k] = x.sizes<2>();
   auto [w_k, n] = w.sizes<2>();
   tw::check(k == w_k, "inner sizes differ: {} and {}", k, w_k);
-  auto products = tw::empty({kParts, m, n});
+  auto parts = parts_of_sum();
+  auto products = tw::empty({parts, m, n});
   auto out = tw::empty({m, n}, x.dtype());
-  for (auto [part, tile_m, tile_n] : tw::tile({kParts, m, n}, tw::block_size({1, tw::none, tw::none})))
-    products[part.begin(), tile_m, tile_n] = product_of_part(x, w, part, tile_m, tile_n);
+  for (auto [part, tile_m, tile_n] : tw::tile({parts, m, n}, tw::block_size({1, tw::none, tw::none})))
+    products[part.begin(), tile_m, tile_n] = product_of_part(x, w, parts, part, tile_m, tile_n);
   tw::barrier();
   for (auto [tile_m, tile_n] : tw::tile({m, n})) out[tile_m, tile_n] = tw::sum(products[tw::_, tile_m, tile_n], 0);
   return out;

@@ -28,6 +28,8 @@ public:
   template <std::floating_point T> Number(T value) : real_(double(value)) {}
   Number(Half value) : real_(float(value)) {}
   Number(BFloat16 value) : real_(float(value)) {}
+  Number(Float8E4M3FN value) : real_(float(value)) {}
+  Number(Float8E5M2 value) : real_(float(value)) {}
 
   bool is_integer() const { return is_integer_; }
   int64_t integer() const { return is_integer_ ? integer_ : int64_t(real_); }

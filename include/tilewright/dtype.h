@@ -2,6 +2,7 @@
 // tilewright::boolean.
 #pragma once
 
+#include "tilewright/float8.h"
 #include "tilewright/half.h"
 
 #include <cstddef>
@@ -23,15 +24,18 @@ enum class DType : uint8_t {
   bfloat16,
   float32,
   float64,
+  float8_e4m3fn,
+  float8_e5m2,
 };
 using enum DType;
 
-inline constexpr int kDTypeCount = 10;
+inline constexpr int kDTypeCount = 12;
 
 // "float32"; "bool" for boolean.
 constexpr std::string_view name(DType dtype) {
-  constexpr std::string_view names[kDTypeCount] = {"bool",  "int8",    "uint8",    "int16",   "int32",
-                                                   "int64", "float16", "bfloat16", "float32", "float64"};
+  constexpr std::string_view names[kDTypeCount] = {"bool",    "int8",    "uint8",         "int16",
+                                                   "int32",   "int64",   "float16",       "bfloat16",
+                                                   "float32", "float64", "float8_e4m3fn", "float8_e5m2"};
   return names[static_cast<int>(dtype)];
 }
 
@@ -39,16 +43,19 @@ constexpr std::string_view name(DType dtype) {
 std::optional<DType> dtype_from_name(std::string_view name);
 
 constexpr int64_t size_in_bytes(DType dtype) {
-  constexpr int64_t sizes[kDTypeCount] = {1, 1, 1, 2, 4, 8, 2, 2, 4, 8};
+  constexpr int64_t sizes[kDTypeCount] = {1, 1, 1, 2, 4, 8, 2, 2, 4, 8, 1, 1};
   return sizes[static_cast<int>(dtype)];
 }
 
 constexpr bool is_floating_point(DType dtype) { return dtype >= DType::float16; }
+// Kinds of storage: what is computed from them is float32.
+constexpr bool is_float8(DType dtype) { return dtype >= DType::float8_e4m3fn; }
 // Integers; bool is not one.
 constexpr bool is_integral(DType dtype) { return DType::int8 <= dtype && dtype <= DType::int64; }
 constexpr bool is_signed(DType dtype) { return dtype != DType::boolean && dtype != DType::uint8; }
 
-// The smallest type that holds both kinds of value, by PyTorch's rules for two tensors (torch.promote_types).
+// The smallest type that holds both kinds of value, by PyTorch's rules for two tensors (torch.promote_types). An 8-bit
+// float with another dtype, which PyTorch refuses, counts as float32.
 DType promote_types(DType a, DType b);
 
 namespace detail {
@@ -72,6 +79,12 @@ template <> struct DTypeOf<Half> {
 template <> struct DTypeOf<BFloat16> {
   static constexpr DType value = DType::bfloat16;
 };
+template <> struct DTypeOf<Float8E4M3FN> {
+  static constexpr DType value = DType::float8_e4m3fn;
+};
+template <> struct DTypeOf<Float8E5M2> {
+  static constexpr DType value = DType::float8_e5m2;
+};
 template <> struct DTypeOf<float> {
   static constexpr DType value = DType::float32;
 };
@@ -81,7 +94,8 @@ template <> struct DTypeOf<double> {
 
 } // namespace detail
 
-// The C++ types that are elements of arrays: bool, the signed integers, uint8_t, Half, BFloat16, float, double.
+// The C++ types that are elements of arrays: bool, the signed integers, uint8_t, Half, BFloat16, Float8E4M3FN,
+// Float8E5M2, float, double.
 template <class T>
 concept ElementType = requires { detail::DTypeOf<std::remove_const_t<T>>::value; };
 

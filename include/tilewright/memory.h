@@ -30,10 +30,12 @@ void store(const Tensor& x, std::initializer_list<TensorIndex> subscripts, const
 // Each changes every element that the subscripts name at once, also against other programs, and gives back what it was
 // before. The value is converted to x's dtype and broadcast. `sem` is the memory order: "relaxed", "acquire", "release"
 // or "acq_rel". and, or and xor are for integers and bools, add, max and min for numbers; max and min give the number
-// where one of the two is NaN.
+// where one of the two is NaN. Where `extra_mask` is false, nothing is changed, and what is given back is 0:
+//   tw::atomic_add(x, {tile}, v, "relaxed", {.extra_mask = m}).
 #define TILEWRIGHT_ATOMIC(name)                                                                                        \
   Value name(const Tensor& x, std::initializer_list<TensorIndex> subscripts, const Operand& value,                     \
-             const char* sem = "relaxed", SourceLocation location = std::source_location::current());
+             const char* sem = "relaxed", const AccessOptions& options = {},                                           \
+             SourceLocation location = std::source_location::current());
 TILEWRIGHT_ATOMIC(atomic_add)
 TILEWRIGHT_ATOMIC(atomic_and)
 TILEWRIGHT_ATOMIC(atomic_or)
@@ -44,7 +46,7 @@ TILEWRIGHT_ATOMIC(atomic_min)
 #undef TILEWRIGHT_ATOMIC
 // Writes `value` where the element is `expected`, bit by bit.
 Value atomic_cas(const Tensor& x, std::initializer_list<TensorIndex> subscripts, const Operand& expected,
-                 const Operand& value, const char* sem = "relaxed",
+                 const Operand& value, const char* sem = "relaxed", const AccessOptions& options = {},
                  SourceLocation location = std::source_location::current());
 
 } // namespace tilewright

@@ -101,7 +101,7 @@ public:
   ShapeDim() = default;
   ShapeDim(const Tile& tile) : tile_(tile), is_tile_(true) {}
   template <class T>
-    requires(std::convertible_to<const T&, Size>)
+    requires(std::convertible_to<const T&, Size> && !std::derived_from<T, Value>)
   ShapeDim(const T& size) : size_(size) {}
   // A registered block size, or a tile's block_size(): whole, so that it does not end where a tile ends.
   template <class T>

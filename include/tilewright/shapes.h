@@ -28,6 +28,9 @@ Value expand(const Operand& x, const Shape& shape, SourceLocation location = std
 Value broadcast_to(const Operand& x, const Shape& shape, SourceLocation location = std::source_location::current());
 Value expand_as(const Operand& x, const Operand& other, SourceLocation location = std::source_location::current());
 
+// The same bits as another dtype of the same size: a float32 as an int32.
+Value view(const Operand& x, DType dtype, SourceLocation location = std::source_location::current());
+
 // Several values in one call: {a, b, c}, or a std::vector.
 class ValueList {
 public:
@@ -54,6 +57,17 @@ std::vector<Value> chunk(const Operand& x, const Size& count, int dim = 0,
 
 // Whole dimensions turned around.
 Value flip(const Operand& x, const Dims& dims, SourceLocation location = std::source_location::current());
+// The elements of a whole dimension in order, and where each of them was, int64. Equal ones keep their order; NaN is
+// larger than every number.
+std::pair<Value, Value> sort(const Operand& x, int dim = -1, bool descending = false,
+                             SourceLocation location = std::source_location::current());
+Value argsort(const Operand& x, int dim = -1, bool descending = false,
+              SourceLocation location = std::source_location::current());
+// The k largest, or smallest, elements of a whole dimension in order, and where each of them was. Of equal ones it is
+// the first.
+std::pair<Value, Value> topk(const Operand& x, const Size& k, int dim = -1, bool largest = true,
+                             SourceLocation location = std::source_location::current());
+
 // result[i][j] = x[index[i][j]][j] for dim 0, x[i][index[i][j]] for dim 1, and so on: index is of integers, of x's
 // rank, and in the other dimensions of x's size.
 Value gather(const Operand& x, int dim, const Operand& index,

@@ -51,6 +51,9 @@ private:
 class Tensor {
 public:
   Tensor() = default; // none
+  // Data that the kernel's lambda has captured by value, as an argument that no call passes: tw::Tensor t = table. It
+  // is kept for as long as the kernel.
+  Tensor(const Array& captured, SourceLocation location = std::source_location::current());
 
   int rank(SourceLocation location = std::source_location::current()) const;
   DType dtype(SourceLocation location = std::source_location::current()) const;

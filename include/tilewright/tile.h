@@ -56,12 +56,59 @@ template <size_t N> using Tiles = LoopVariables<Tile, N>;
 
 // A block size of its own, which the config chooses: what register_block_size() gives. Several loops may have it, and
 // new values: tw::tile(n, tw::block_size(block)), tw::zeros({tile_m, block}). On the device it is a number.
+//
+// It is a host integer as well: tw::empty({tw::cdiv(m, block), n}), tw::tile(m, tw::block_size(4 * block)), and even
+// `if (block > 32)`. Whoever asks for the integer has the kernel recorded once for each value that a config gives it.
 class RegisteredBlockSize : public Value {
 public:
   explicit RegisteredBlockSize(const Value& value) : Value(value) {}
+  // The size that the config chooses.
+  operator Size() const;
 };
+
+// Arithmetic and comparison with numbers and sizes are the host's.
+#define TILEWRIGHT_ON_BLOCK_SIZE(Result, function, expression)                                                         \
+  inline Result function(const RegisteredBlockSize& block, const Size& other) {                                        \
+    Size a = block, b = other;                                                                                         \
+    return expression;                                                                                                 \
+  }                                                                                                                    \
+  inline Result function(const Size& other, const RegisteredBlockSize& block) {                                        \
+    Size a = other, b = block;                                                                                         \
+    return expression;                                                                                                 \
+  }                                                                                                                    \
+  inline Result function(const RegisteredBlockSize& block, const RegisteredBlockSize& other) {                         \
+    Size a = block, b = other;                                                                                         \
+    return expression;                                                                                                 \
+  }
+TILEWRIGHT_ON_BLOCK_SIZE(Size, operator+, a + b)
+TILEWRIGHT_ON_BLOCK_SIZE(Size, operator-, a - b)
+TILEWRIGHT_ON_BLOCK_SIZE(Size, operator*, a* b)
+TILEWRIGHT_ON_BLOCK_SIZE(Size, operator/, a / b)
+TILEWRIGHT_ON_BLOCK_SIZE(Size, operator%, a % b)
+TILEWRIGHT_ON_BLOCK_SIZE(Size, min, min(a, b))
+TILEWRIGHT_ON_BLOCK_SIZE(Size, max, max(a, b))
+TILEWRIGHT_ON_BLOCK_SIZE(Condition, operator==, a == b)
+TILEWRIGHT_ON_BLOCK_SIZE(Condition, operator!=, a != b)
+TILEWRIGHT_ON_BLOCK_SIZE(Condition, operator<, a < b)
+TILEWRIGHT_ON_BLOCK_SIZE(Condition, operator<=, a <= b)
+TILEWRIGHT_ON_BLOCK_SIZE(Condition, operator>, a > b)
+TILEWRIGHT_ON_BLOCK_SIZE(Condition, operator>=, a >= b)
+#undef TILEWRIGHT_ON_BLOCK_SIZE
+
 // Before the tile loop: a new entry in the config's block_sizes, for loops over `extent` elements.
 RegisteredBlockSize register_block_size(const Size& extent, SourceLocation location = std::source_location::current());
+// From `min`, a power of two, to which smaller values of a config are raised, to `max`, the largest that a search
+// tries.
+RegisteredBlockSize register_block_size(const Size& min, const Size& max,
+                                        SourceLocation location = std::source_location::current());
+
+// Before the tile loop: an option of the kernel's own in the config, under this name, with the first choice as its
+// default. What is given back is the config's choice, a plain number: it may size allocations, be a block size or a
+// loop's bound, and steer an `if` or a `switch`. The kernel is recorded once for each choice that is tried, and what is
+// not taken may be anything.
+//   auto split = tw::register_tunable("split", {1, 2, 4, 8});
+Size register_tunable(const char* name, std::initializer_list<int64_t> choices,
+                      SourceLocation location = std::source_location::current());
 
 // The block size of a dimension: a number, a registered one, or none for the config's choice.
 class BlockSize {

@@ -65,7 +65,7 @@ public:
   }
   template <std::same_as<Array> T> Operand(const T&) {
     static_assert(detail::kNever<T>, "an Array is data: pass it to the kernel as an argument and take it as a "
-                                     "tw::Tensor");
+                                     "tw::Tensor, or capture it and write tw::Tensor t = array");
   }
 
   Kind kind() const { return kind_; }
@@ -274,6 +274,12 @@ public:
   // Likewise: shapes.h and creation.h.
   Value reshape(const Shape& shape, SourceLocation location = std::source_location::current()) const;
   Value view(const Shape& shape, SourceLocation location = std::source_location::current()) const;
+  Value view(DType dtype, SourceLocation location = std::source_location::current()) const;
+  std::pair<Value, Value> sort(int dim = -1, bool descending = false,
+                               SourceLocation location = std::source_location::current()) const;
+  Value argsort(int dim = -1, bool descending = false, SourceLocation location = std::source_location::current()) const;
+  std::pair<Value, Value> topk(const Size& k, int dim = -1, bool largest = true,
+                               SourceLocation location = std::source_location::current()) const;
   Value flatten(int first_dim = 0, int last_dim = -1, SourceLocation location = std::source_location::current()) const;
   Value squeeze(const Dims& dims = {}, SourceLocation location = std::source_location::current()) const;
   Value expand(const Shape& shape, SourceLocation location = std::source_location::current()) const;

@@ -129,6 +129,12 @@ private:
   /// Nothing for those that there was no time for.
   std::vector<std::optional<CompileResult>> compile(std::span<const Config> configs) {
     std::vector<std::optional<CompileResult>> results(configs.size());
+    std::vector<std::expected<CandidateJob, CandidateFailure>> jobs;
+    for (const Config& config : configs)
+      jobs.push_back(guarded(Outcome::compile_failed, [&]() -> std::expected<CandidateJob, CandidateFailure> {
+        if (subject_.job_for) return subject_.job_for(config);
+        return CandidateJob{subject_.tile_ir, subject_.arguments, config};
+      }));
     const bool is_first_chunk = result_.history.empty();
     std::mutex clock_mutex; // a clock need not be safe to ask from several threads
     pool_.run(configs.size(), [&](size_t i) {
@@ -137,7 +143,8 @@ private:
         if (cancelled() || clock_.seconds() >= search_deadline_) return;
       }
       results[i] = guarded(Outcome::compile_failed, [&]() -> CompileResult {
-        return runner_.compile({subject_.tile_ir, subject_.arguments, configs[i]});
+        if (!jobs[i]) return std::unexpected(jobs[i].error());
+        return runner_.compile(*jobs[i]);
       });
     });
     return results;

@@ -6,11 +6,14 @@
 
 #include <cstdint>
 #include <expected>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
 
 namespace tilewright {
+
+struct CandidateJob;
 
 /// What is tuned: the same for every candidate.
 struct TuningSubject {
@@ -18,6 +21,9 @@ struct TuningSubject {
   std::string tile_ir;   // as text
   std::string arguments; // what a runner needs to make or find them: dtypes, sizes, strides, alignment
   SourceLocation location = {}; // of the kernel, for errors
+  /// Where the kernel itself depends on the config: the candidate that a proposed one stands for. Called in the thread
+  /// of autotune(), while nothing is compiled or measured; an exception costs the candidate.
+  std::function<CandidateJob(const Config&)> job_for = {};
 };
 
 /// One candidate, complete: a process that knows nothing else can compile and measure it.

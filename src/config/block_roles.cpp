@@ -1,5 +1,6 @@
 #include "config/block_roles.h"
 
+#include "ir/host_choices.h"
 #include "ir/kernel_loops.h"
 
 #include <algorithm>
@@ -40,6 +41,13 @@ void see_access(Roles& roles, AccessOp access, SmallVectorImpl<int64_t>& longest
   }
 }
 
+/// Of a block that no loop walks, what the user registered it for.
+std::optional<int64_t> registered_extent(KernelOp kernel, uint32_t block) {
+  for (const RegisteredBlock& known : host_choices(kernel).blocks)
+    if (known.block == block && known.extent) return known.extent->constant();
+  return std::nullopt;
+}
+
 } // namespace
 
 Roles block_roles(KernelOp pinned) {
@@ -51,7 +59,10 @@ Roles block_roles(KernelOp pinned) {
   });
   for (auto [block, role] : llvm::enumerate(roles)) {
     SmallVector<LoopDim> walks = loop_dims_of_block(pinned, block);
-    if (walks.empty()) continue;
+    if (walks.empty()) {
+      role.extent = registered_extent(pinned, block);
+      continue;
+    }
     role.location = walks.front().loop.getLoc();
     bool known = true;
     int64_t extent = 0;

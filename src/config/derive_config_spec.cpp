@@ -5,9 +5,12 @@
 #include "config/default_blocks.h"
 #include "ir/context.h"
 #include "ir/flattening.h"
+#include "ir/host_choices.h"
 #include "ir/kernel_loops.h"
 #include "ir/rolling.h"
+#include "support/error.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
@@ -65,7 +68,8 @@ int64_t weight_of(ForOp loop) {
 class SpecBuilder {
 public:
   SpecBuilder(KernelOp kernel, const BackendLimits& limits)
-      : kernel_(kernel), limits_(limits), wholes_(kernel.whole_dims()), roles_(block_roles(kernel)) {}
+      : kernel_(kernel), limits_(limits), wholes_(kernel.whole_dims()), choices_(host_choices(kernel)),
+        roles_(block_roles(kernel)) {}
 
   ConfigSpec run() {
     add_block_sizes();
@@ -81,6 +85,7 @@ public:
     add_indexing();
     add_eviction_policies();
     add_own_options();
+    add_tunables();
     add_element_limits();
     std::ranges::copy_if(dependences_, std::back_inserter(spec_.dependences), [&](const Dependence& dependence) {
       return spec_.find(dependence.entry.option) && spec_.find(dependence.on.option);
@@ -106,26 +111,33 @@ private:
     ConfigOptionSpec option{.name = "block_sizes", .summary = "the size of each tile", .may_be_short = false};
     SmallVector<int64_t> defaults = default_blocks(kernel_, roles_, limits_);
     for (auto [role, size] : llvm::zip(roles_, defaults)) {
-      option.entries.emplace_back(block_entry(role, size));
+      option.entries.emplace_back(block_entry(role, size, option.entries.size()));
       option.labels.push_back((role.extent ? fmt::format("tile over {}", *role.extent) : std::string("tile")) +
                               place(role.location));
     }
     offer(std::move(option), roles_.empty() ? "no tile of this kernel has a size of its own to choose" : "");
   }
 
-  SizeEntry block_entry(const BlockRole& role, int64_t default_size) const {
+  SizeEntry block_entry(const BlockRole& role, int64_t default_size, size_t block) const {
     SizeEntry entry;
     entry.extent = role.extent.value_or(0);
     entry.min = role.dot_row || role.dot_column || role.dot_sum ? limits_.min_dot_block : 1;
     int64_t longest = role.extent ? power_of_two_from(*role.extent) : kLargestBlockOfUnknownExtent;
-    entry.max = std::max(std::min(longest, limits_.max_block_elements), entry.min);
+    entry.max = std::min(longest, limits_.max_block_elements);
+    for (const RegisteredBlock& registered : choices_.blocks) {
+      if (registered.block != block) continue;
+      entry.min = std::max(entry.min, registered.min);
+      // Whoever gives bounds means them, however long the dimension is.
+      if (registered.max) entry.max = std::min(limits_.max_block_elements, *registered.max);
+    }
+    entry.max = std::max(entry.max, entry.min);
     entry.powers_of_two = limits_.pads_extents;
     if (role.dot_batch && !limits_.dots_have_batches) entry.max = std::max<int64_t>(entry.min, 1);
     if (limits_.pads_extents) default_size = power_of_two_from(default_size);
     entry.default_value = std::clamp(default_size, entry.min, entry.max);
     if (role.dot_row) entry.multiples.push_back(limits_.dot_tile_rows);
     if (role.dot_column) entry.multiples.push_back(limits_.dot_tile_columns);
-    entry.propose_extent = entry.extent > 0;
+    entry.propose_extent = entry.extent > 0 && power_of_two_from(entry.extent) <= entry.max;
     entry.no_larger_than = role.inside ? static_cast<int64_t>(*role.inside) : -1;
     return entry;
   }
@@ -156,7 +168,7 @@ private:
                             .why = "the loop is walked as one"});
         };
         add("loop_orders", i);
-        if (loop == parallel_loop(kernel_)) add("l2_groupings", 0); // one for all programs, which this loop decides
+        if (loop.getParallel()) add("l2_groupings", i); // these loops come first, and are grouped each by itself
       }
       useful |= entry.choices.size() > 1;
       option.entries.emplace_back(entry);
@@ -222,24 +234,29 @@ private:
   }
 
   void add_l2_groupings() {
-    ForOp loop = parallel_loop(kernel_);
-    int64_t longest = 1;
-    for (unsigned dim = 0; dim < loop.rank(); ++dim)
-      longest = std::max(longest, LoopDim{loop, dim}.length().value_or(1));
-    ChoiceEntry entry{.choices = {}, .default_value = 1, .ordered = true};
-    for (int64_t group = 1; group <= std::min(kLargestGroup, power_of_two_from(longest)); group *= 2)
-      entry.choices.emplace_back(group);
-    bool useful = loop.rank() > 1 && entry.choices.size() > 1;
-    offer({.name = "l2_groupings",
-           .summary = "how many rows of tiles go together, for the cache's sake",
-           .entries = {entry},
-           .labels = {"outermost loop" + place(loop.getLoc())}},
-          useful ? "" : "the outermost loop has no two dimensions of tiles to group");
+    ConfigOptionSpec option{.name = "l2_groupings",
+                            .summary = "how many rows of tiles go together, for the cache's sake"};
+    bool useful = false;
+    for (ForOp loop : parallel_loops(kernel_)) {
+      if (loop.rank() < 2) continue;
+      int64_t longest = 1;
+      for (unsigned dim = 0; dim < loop.rank(); ++dim)
+        longest = std::max(longest, LoopDim{loop, dim}.length().value_or(1));
+      ChoiceEntry entry{.choices = {}, .default_value = 1, .ordered = true};
+      for (int64_t group = 1; group <= std::min(kLargestGroup, power_of_two_from(longest)); group *= 2)
+        entry.choices.emplace_back(group);
+      useful |= entry.choices.size() > 1;
+      option.entries.emplace_back(std::move(entry));
+      option.labels.push_back("outermost loop" + place(loop.getLoc()));
+    }
+    const size_t count = option.entries.size();
+    offer(std::move(option), useful ? "" : "the outermost loop has no two dimensions of tiles to group");
     const ConfigOptionSpec* types = spec_.find("pid_type");
     std::vector<ConfigValue> grouped;
     if (types) grouped = std::get<ChoiceEntry>(types->entries[0]).choices;
-    if (std::erase(grouped, ConfigValue("xyz")) > 0)
-      dependences_.push_back({.entry = {"l2_groupings", 0},
+    if (std::erase(grouped, ConfigValue("xyz")) == 0) return;
+    for (size_t i = 0; i < count; ++i)
+      dependences_.push_back({.entry = {"l2_groupings", i},
                               .on = {"pid_type", 0},
                               .values = grouped,
                               .why = "programs along several axes are not grouped"});
@@ -424,6 +441,27 @@ private:
   }
 
   //===--------------------------------------------------------------------===//
+  // The user's own
+  //===--------------------------------------------------------------------===//
+
+  void add_tunables() {
+    for (const Tunable& tunable : choices_.tunables) {
+      if (spec_.find(tunable.name) || spec_.inapplicable.contains(tunable.name) ||
+          llvm::is_contained(kOtherOptions, StringRef(tunable.name)))
+        fail(source_location(kernel_.getLoc()),
+             "tw::register_tunable(\"{}\"): configs have an option of this name already; choose another one",
+             tunable.name);
+      ChoiceEntry entry{
+          .choices = {}, .default_value = tunable.choices[0], .ordered = llvm::is_sorted(tunable.choices)};
+      for (int64_t choice : tunable.choices) entry.choices.emplace_back(choice);
+      spec_.options.push_back({.name = tunable.name,
+                               .summary = "registered by the kernel",
+                               .is_list = false,
+                               .entries = {std::move(entry)}});
+    }
+  }
+
+  //===--------------------------------------------------------------------===//
   // Limits on tiles
   //===--------------------------------------------------------------------===//
 
@@ -469,6 +507,7 @@ private:
   KernelOp kernel_;
   const BackendLimits& limits_;
   SmallVector<Dim> wholes_;
+  HostChoices choices_;
   SmallVector<BlockRole> roles_;
   SmallVector<uint32_t> rollable_;
   std::vector<Dependence> dependences_; // also of options that turn out not to be there

@@ -160,6 +160,23 @@ private:
 
 } // namespace
 
+Config fit(const ConfigSpec& spec, const Config& config) {
+  Config fitted = default_config(spec);
+  for (const ConfigOptionSpec& option : spec.options) {
+    const ConfigValue* given = config.find(option.name);
+    if (!given || given->is_list() != option.is_list) continue;
+    if (!option.is_list) {
+      if (std::optional<ConfigValue> value = legalise(option.entries[0], *given)) fitted.set(option.name, *value);
+      continue;
+    }
+    ConfigValue::List values = fitted.find(option.name)->as_list();
+    for (size_t i = 0; i < std::min(values.size(), given->as_list().size()); ++i)
+      if (std::optional<ConfigValue> value = legalise(option.entries[i], given->as_list()[i])) values[i] = *value;
+    fitted.set(option.name, std::move(values));
+  }
+  return fitted;
+}
+
 NormalisedConfig normalise(const ConfigSpec& spec, const Config& config, const SourceLocation& where) {
   return Normaliser(spec, where).run(config);
 }

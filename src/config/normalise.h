@@ -23,4 +23,8 @@ struct NormalisedConfig {
 /// Normalising its own result changes nothing. `where` is the place that errors name: the kernel's.
 NormalisedConfig normalise(const ConfigSpec& spec, const Config& config, const SourceLocation& where = {});
 
+/// What of a config made for another spec of the same kernel has a meaning in this one; the rest are defaults. To be
+/// normalised.
+Config fit(const ConfigSpec& spec, const Config& config);
+
 } // namespace tilewright

@@ -44,11 +44,12 @@ ProgramArguments::ProgramArguments(const Specialisation& specialisation, const d
   bool writes = false;
   for (size_t i = 0; i < specialisation.parameters.size(); ++i) {
     const Specialisation::Parameter& parameter = specialisation.parameters[i];
-    const detail::Argument& argument = call.arguments[parameter.argument];
-    if (parameter.is_array)
-      arrays_[i] = argument.array();
-    else
+    if (parameter.is_array) {
+      arrays_[i] = specialisation.array_of(parameter, call);
+    } else {
+      const detail::Argument& argument = call.arguments[parameter.argument];
       std::memcpy(&numbers_[i], argument.data, argument.size);
+    }
     writes |= parameter.is_written;
   }
   if (writes) check_stored_arguments(specialisation, call.location, arrays_);
@@ -129,6 +130,15 @@ void ProgramArguments::restore(const ProgramArguments& original) {
 Array ProgramArguments::returned(size_t index) const {
   const HostPlan::Returned& returned = specialisation_->host.returned[index];
   return returned.kind == HostPlan::Returned::Kind::Argument ? arrays_[returned.index] : allocations_[returned.index];
+}
+
+std::vector<Array> ProgramArguments::outputs() const {
+  std::vector<Array> outputs;
+  for (size_t i = 0; i < arrays_.size(); ++i)
+    if (specialisation_->parameters[i].is_written) outputs.push_back(arrays_[i]);
+  for (const HostPlan::Returned& each : specialisation_->host.returned)
+    if (each.kind == HostPlan::Returned::Kind::Allocation) outputs.push_back(allocations_[each.index]);
+  return outputs;
 }
 
 std::vector<Array> ProgramArguments::written() const {

@@ -29,6 +29,8 @@ public:
   Array returned(size_t index) const;
   /// The arrays that a launch writes: the stored-to arguments, then the allocations.
   std::vector<Array> written() const;
+  /// Of these, what the caller sees: no allocation that is only scratch.
+  std::vector<Array> outputs() const;
 
 private:
   ProgramArguments() = default;

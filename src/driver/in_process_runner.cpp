@@ -13,16 +13,18 @@ namespace tilewright {
 namespace {
 
 struct InProcessCandidate final : CompiledCandidate {
-  explicit InProcessCandidate(CompiledKernel kernel) : kernel(std::move(kernel)) {}
   CompiledKernel kernel;
+  std::shared_ptr<const Specialisation> specialisation; // what it was compiled from
 };
 
-LaunchPlan& plan_of(CompiledCandidate& candidate) { return static_cast<InProcessCandidate&>(candidate).kernel.plan; }
+InProcessCandidate& own(CompiledCandidate& candidate) { return static_cast<InProcessCandidate&>(candidate); }
 
 double unit_roundoff(DType dtype) {
   if (dtype == float64) return std::ldexp(1, -53);
   if (dtype == float16) return std::ldexp(1, -11);
   if (dtype == bfloat16) return std::ldexp(1, -8);
+  if (dtype == float8_e4m3fn) return std::ldexp(1, -4);
+  if (dtype == float8_e5m2) return std::ldexp(1, -3);
   return dtype == float32 ? std::ldexp(1, -24) : 0;
 }
 
@@ -38,16 +40,32 @@ double tolerance(DType dtype, int64_t terms) {
   return 32 * unit_roundoff(dtype) * std::sqrt(static_cast<double>(std::max<int64_t>(terms, 1)));
 }
 
-InProcessRunner::InProcessRunner(const Specialisation& specialisation, const ProgramArguments& arguments)
-    : specialisation_(specialisation), arguments_(arguments), work_(arguments.copy()) {
-  CompiledKernel kernel = compile_config(specialisation.tile_ir, default_config(specialisation.spec));
-  launch(kernel.plan, work_.pointers());
-  baseline_ = work_.written();
+InProcessRunner::InProcessRunner(Variants& variants, const detail::Call& call) : variants_(variants), call_(call) {
+  Variants::Choice choice = variants.fit(default_config(variants.base().spec));
+  work_for(choice.specialisation);
+  CompiledKernel kernel = compile_config(specialisation_->tile_ir, choice.config);
+  launch(kernel.plan, work_->pointers());
+  baseline_ = compared();
   for (Array& array : baseline_) array = array.clone();
 }
 
+void InProcessRunner::work_for(const std::shared_ptr<const Specialisation>& specialisation) {
+  if (specialisation_ == specialisation) return;
+  work_.reset(); // before the next one takes memory
+  specialisation_ = specialisation;
+  arguments_.emplace(*specialisation, call_);
+  work_.emplace(arguments_->copy());
+}
+
+std::vector<Array> InProcessRunner::compared() const {
+  return variants_.depend_on_config() ? work_->outputs() : work_->written();
+}
+
 std::expected<std::shared_ptr<CompiledCandidate>, CandidateFailure> InProcessRunner::compile(const CandidateJob& job) {
-  return std::make_shared<InProcessCandidate>(compile_config(job.tile_ir, job.config));
+  auto candidate = std::make_shared<InProcessCandidate>();
+  candidate->specialisation = variants_.fit(job.config).specialisation;
+  candidate->kernel = compile_config(job.tile_ir, job.config);
+  return candidate;
 }
 
 std::string InProcessRunner::disagreement(const std::vector<Array>& found) const {
@@ -57,6 +75,8 @@ std::string InProcessRunner::disagreement(const std::vector<Array>& found) const
     for (int64_t size : array.sizes()) terms = std::max(terms, size);
   for (size_t i = 0; i < found.size(); ++i) {
     if (found[i].numel() == 0) continue;
+    // A result whose size is the config's can be compared with that of no other one.
+    if (!std::ranges::equal(found[i].sizes(), baseline_[i].sizes())) continue;
     double error = max_relative_error(found[i], baseline_[i]), allowed = tolerance(found[i].dtype(), terms);
     if (!(error <= allowed))
       return fmt::format("differs from the default config's result by {:.2e} of its largest value, where {:.2e} is "
@@ -89,23 +109,25 @@ static Measurement launch_within(const LaunchPlan& plan, void* const* arguments,
 }
 
 std::expected<Measurement, CandidateFailure> InProcessRunner::measure(CompiledCandidate& candidate, double best) {
-  work_.restore(arguments_);
-  LaunchPlan& plan = plan_of(candidate);
-  Measurement first = launch_within(plan, work_.pointers(), clock_, MeasurePolicy().give_up * best);
+  work_for(own(candidate).specialisation);
+  work_->restore(*arguments_);
+  const LaunchPlan& plan = own(candidate).kernel.plan;
+  Measurement first = launch_within(plan, work_->pointers(), clock_, MeasurePolicy().give_up * best);
   if (first.gave_up) return first;
-  if (std::string reason = disagreement(work_.written()); !reason.empty())
+  if (std::string reason = disagreement(compared()); !reason.empty())
     return std::unexpected(CandidateFailure{Outcome::wrong_result, reason});
   auto once = [&](double) {
-    launch(plan, work_.pointers());
+    launch(plan, work_->pointers());
     return true;
   };
   return measure_runtime(once, clock_, MeasurePolicy(), best);
 }
 
 std::expected<double, CandidateFailure> InProcessRunner::measure_again(CompiledCandidate& candidate) {
-  LaunchPlan& plan = plan_of(candidate);
+  work_for(own(candidate).specialisation);
+  const LaunchPlan& plan = own(candidate).kernel.plan;
   auto once = [&](double) {
-    launch(plan, work_.pointers());
+    launch(plan, work_->pointers());
     return true;
   };
   MeasurePolicy brief;

@@ -5,6 +5,11 @@
 #include "autotune/clock.h"
 #include "driver/arguments.h"
 #include "driver/pipeline.h"
+#include "driver/variants.h"
+
+#include <memory>
+#include <optional>
+#include <vector>
 
 namespace tilewright {
 
@@ -12,7 +17,7 @@ class InProcessRunner final : public CandidateRunner {
 public:
   /// Runs the spec's default config on copies of the arguments, as the baseline that candidates must agree with. Throws
   /// Error where even that cannot be compiled.
-  InProcessRunner(const Specialisation& specialisation, const ProgramArguments& arguments);
+  InProcessRunner(Variants& variants, const detail::Call& call);
 
   std::expected<std::shared_ptr<CompiledCandidate>, CandidateFailure> compile(const CandidateJob& job) override;
   std::expected<Measurement, CandidateFailure> measure(CompiledCandidate& candidate, double best) override;
@@ -20,11 +25,16 @@ public:
 
 private:
   std::string disagreement(const std::vector<Array>& found) const;
+  /// Makes arguments for a candidate of another recording, which may have other allocations.
+  void work_for(const std::shared_ptr<const Specialisation>& specialisation);
+  std::vector<Array> compared() const;
 
-  const Specialisation& specialisation_;
-  const ProgramArguments& arguments_;
-  ProgramArguments work_;       // what candidates run on
-  std::vector<Array> baseline_; // what the default config wrote
+  Variants& variants_;
+  const detail::Call& call_;
+  std::shared_ptr<const Specialisation> specialisation_; // that `arguments_` and `work_` are for
+  std::optional<ProgramArguments> arguments_;            // the call's
+  std::optional<ProgramArguments> work_;                 // what candidates run on
+  std::vector<Array> baseline_;                          // what the default config wrote
   SteadyClock clock_;
 };
 

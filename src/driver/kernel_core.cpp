@@ -3,6 +3,7 @@
 #include "driver/compiled_call.h"
 #include "driver/in_process_runner.h"
 #include "driver/tune.h"
+#include "driver/variants.h"
 #include "frontend/traced_kernel.h"
 
 #include <atomic>
@@ -64,9 +65,11 @@ private:
 
 std::shared_ptr<const CompiledCall> compile_call(const KernelDefinition& definition, const detail::Call& call) {
   auto compiled = std::make_shared<CompiledCall>();
-  compiled->specialisation = specialise(definition, call);
-  ProgramArguments check(compiled->specialisation, call); // refuses overlaps before anything is tuned
-  compiled->config = choose_config(compiled->specialisation, call);
+  Variants variants(definition, call);
+  ProgramArguments check(variants.base(), call); // refuses overlaps before anything is tuned
+  Variants::Choice choice = choose_config(variants, call);
+  compiled->specialisation = *choice.specialisation;
+  compiled->config = choice.config;
   compiled->plan = compile_config(compiled->specialisation.tile_ir, compiled->config).plan;
   return compiled;
 }

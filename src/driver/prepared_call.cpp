@@ -5,8 +5,8 @@
 #include "driver/compile_context.h"
 #include "driver/in_process_runner.h"
 #include "driver/pipeline.h"
-#include "driver/specialisation.h"
 #include "driver/tune.h"
+#include "driver/variants.h"
 #include "support/error.h"
 #include "support/log.h"
 
@@ -17,51 +17,58 @@ namespace tilewright {
 struct PreparedCall::State {
   BoundCall call;
   Backend backend;
-  Specialisation specialisation;
-  ProgramArguments arguments; // refers to the specialisation
+  Variants variants; // refer to the call
 
   State(const BoundCall& bound, Backend backend)
-      : call(bound), backend(backend), specialisation(specialise(call.core().definition(), call.call(), backend)),
-        arguments(specialisation, call.call()) {}
+      : call(bound), backend(backend), variants(call.core().definition(), call.call(), backend) {
+    ProgramArguments check(variants.base(), call.call());
+  }
 };
 
 PreparedCall::PreparedCall(const BoundCall& call, Backend backend) : state_(std::make_unique<State>(call, backend)) {}
 PreparedCall::~PreparedCall() = default;
 
-const std::string& PreparedCall::description() const { return state_->specialisation.description; }
-const Specialisation& PreparedCall::specialisation() const { return state_->specialisation; }
-const ConfigSpec& PreparedCall::spec() const { return state_->specialisation.spec; }
+const std::string& PreparedCall::description() const { return state_->variants.base().description; }
+const Specialisation& PreparedCall::specialisation() const { return state_->variants.base(); }
+const ConfigSpec& PreparedCall::spec() const { return state_->variants.base().spec; }
 
 Config PreparedCall::complete(const Config& config) const {
-  NormalisedConfig normalised = normalise(spec(), config, state_->specialisation.location);
-  for (const std::string& warning : normalised.warnings)
-    log_warning("tilewright: {}: {}", state_->specialisation.kernel, warning);
-  return normalised.config;
+  Variants::Choice choice = state_->variants.complete(config);
+  for (const std::string& warning : choice.warnings)
+    log_warning("tilewright: {}: {}", choice.specialisation->kernel, warning);
+  return choice.config;
 }
 
 std::optional<Config> PreparedCall::known_config() const {
-  std::vector<Config> known = known_configs(state_->specialisation, 1);
+  std::vector<Config> known = known_configs(state_->variants.base(), 1);
   if (known.empty()) return std::nullopt;
   return known[0];
 }
 
 TuningResult PreparedCall::tune(AutotuneEffort effort, double budget_seconds) const {
-  return tilewright::tune(state_->specialisation, state_->arguments, {effort, budget_seconds, /*quiet=*/false});
+  return tilewright::tune(state_->variants, state_->call.call(), {effort, budget_seconds, /*quiet=*/false});
 }
 
 ReadyLaunch PreparedCall::ready(const Config& config) const {
-  CompiledKernel kernel = compile_config(state_->specialisation.tile_ir, config);
-  auto arguments = std::make_shared<ProgramArguments>(state_->arguments.copy());
+  Variants::Choice choice = state_->variants.fit(config);
+  CompiledKernel kernel = compile_config(choice.specialisation->tile_ir, choice.config);
+  ProgramArguments of_call(*choice.specialisation, state_->call.call());
+  auto arguments = std::make_shared<ProgramArguments>(of_call.copy());
   ReadyLaunch launch;
-  for (size_t i = 0; i < state_->specialisation.host.returned.size(); ++i)
+  for (size_t i = 0; i < choice.specialisation->host.returned.size(); ++i)
     launch.results.push_back(arguments->returned(i));
   if (launch.results.empty()) launch.results = arguments->written();
   launch.instruction_count = kernel.instruction_count;
-  launch.run = [plan = std::move(kernel.plan), arguments] { tilewright::launch(plan, arguments->pointers()); };
+  launch.run = [plan = std::move(kernel.plan), arguments, kept = choice.specialisation] {
+    tilewright::launch(plan, arguments->pointers());
+  };
   return launch;
 }
 
-void PreparedCall::compile(const Config& config) const { compile_config(state_->specialisation.tile_ir, config); }
+void PreparedCall::compile(const Config& config) const {
+  Variants::Choice choice = state_->variants.fit(config);
+  compile_config(choice.specialisation->tile_ir, choice.config);
+}
 
 std::span<const std::string> stage_names(Backend backend) {
   static const std::string cpu_names[] = {"tile", "program", "loops", "llvm", "asm"};
@@ -75,9 +82,10 @@ std::string PreparedCall::stage_text(std::string_view name, const Config& config
   std::span<const std::string> known = stage_names(state_->backend);
   if (!stage || std::find(known.begin(), known.end(), name) == known.end()) fail("there is no stage \"{}\"", name);
   std::string text;
-  with_kernel(state_->specialisation.tile_ir, [&](KernelOp kernel) {
-    text = state_->backend == Backend::Cpu ? tilewright::stage_text(kernel, config, cpu::host_target(), *stage)
-                                           : tilewright::stage_text(kernel, config, triton::GpuTarget(), *stage);
+  Variants::Choice choice = state_->variants.fit(config);
+  with_kernel(choice.specialisation->tile_ir, [&](KernelOp kernel) {
+    text = state_->backend == Backend::Cpu ? tilewright::stage_text(kernel, choice.config, cpu::host_target(), *stage)
+                                           : tilewright::stage_text(kernel, choice.config, triton::GpuTarget(), *stage);
   });
   return text;
 }

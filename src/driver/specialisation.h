@@ -8,6 +8,7 @@
 #include "schedule/host_plan.h"
 #include "tilewright/detail/kernel_core.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,9 +32,31 @@ struct Specialisation {
     bool is_written; // the kernel stores to it
   };
   std::vector<Parameter> parameters;
+  /// Arrays that the kernel's lambda holds: arguments that no call passes. Parameters refer to them by numbers past
+  /// those of the call's arguments.
+  std::vector<Array> captured;
+  const Array& array_of(const Parameter& parameter, const detail::Call& call) const {
+    const size_t count = call.arguments.size();
+    return parameter.argument < count ? call.arguments[parameter.argument].array()
+                                      : captured[parameter.argument - count];
+  }
+
+  /// A value of the config that the host part asked for: all of this holds for it alone.
+  struct Asked {
+    std::string option;
+    std::optional<size_t> entry; // none: the option has one value
+    int64_t value;
+    std::optional<int64_t> if_missing; // the value of a config that does not say; none: that fits as well
+  };
+  std::vector<Asked> asked;
 };
 
-/// Records, pins and analyses the call's kernel. Throws Error on the user's line.
-Specialisation specialise(const KernelDefinition& definition, const detail::Call& call, Backend backend = Backend::Cpu);
+/// Whether this is what the call records to with the config.
+bool holds_for(const Specialisation& specialisation, const Config& config);
+
+/// Records, pins and analyses the call's kernel. `config` is what the host part may ask for (trace()); null: defaults.
+/// Throws Error on the user's line.
+Specialisation specialise(const KernelDefinition& definition, const detail::Call& call, Backend backend = Backend::Cpu,
+                          const Config* config = nullptr);
 
 } // namespace tilewright

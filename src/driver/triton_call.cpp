@@ -1,23 +1,23 @@
 #include "driver/triton_call.h"
 
-#include "config/normalise.h"
 #include "driver/compile_context.h"
 #include "driver/compiled_call.h"
 #include "driver/pipeline.h"
 #include "driver/tune.h"
+#include "driver/variants.h"
 #include "support/log.h"
 
 namespace tilewright {
 
-static Config choose_triton_config(const Specialisation& specialisation, const Settings& settings) {
+static Variants::Choice choose_triton_config(Variants& variants, const Settings& settings) {
   if (settings.config) {
-    NormalisedConfig normalised = normalise(specialisation.spec, *settings.config, specialisation.location);
-    for (const std::string& warning : normalised.warnings)
-      log_warning("tilewright: {}: {}", specialisation.kernel, warning);
-    return normalised.config;
+    Variants::Choice choice = variants.complete(*settings.config);
+    for (const std::string& warning : choice.warnings)
+      log_warning("tilewright: {}: {}", choice.specialisation->kernel, warning);
+    return choice;
   }
-  if (std::vector<Config> known = known_configs(specialisation, 1); !known.empty()) return known[0];
-  return default_config(specialisation.spec);
+  if (std::vector<Config> known = known_configs(variants.base(), 1); !known.empty()) return variants.fit(known[0]);
+  return variants.fit(default_config(variants.base().spec));
 }
 
 std::string triton_source(const Specialisation& specialisation, const Config& config) {
@@ -29,8 +29,10 @@ std::string triton_source(const Specialisation& specialisation, const Config& co
 
 std::shared_ptr<const TritonCall> write_triton_call(const KernelDefinition& definition, const detail::Call& call) {
   auto written = std::make_shared<TritonCall>();
-  written->specialisation = specialise(definition, call, Backend::Triton);
-  written->config = choose_triton_config(written->specialisation, *call.settings);
+  Variants variants(definition, call, Backend::Triton);
+  Variants::Choice choice = choose_triton_config(variants, *call.settings);
+  written->specialisation = *choice.specialisation;
+  written->config = choice.config;
   written->source = triton_source(written->specialisation, written->config);
   return written;
 }

@@ -40,8 +40,19 @@ static Effort effort_of(AutotuneEffort effort) {
   return Effort::none;
 }
 
-TuningResult tune(const Specialisation& specialisation, const ProgramArguments& arguments, const TuneRequest& request) {
-  InProcessRunner runner(specialisation, arguments);
+TuningResult tune(Variants& variants, const detail::Call& call, const TuneRequest& given) {
+  const Specialisation& specialisation = variants.base();
+  InProcessRunner runner(variants, call);
+  TuneRequest request = given;
+  if (!request.paste)
+    request.paste = [&](const Config& config) {
+      return fmt::format("{}.with({})", specialisation.kernel, variants.fit(config).config.to_cpp());
+    };
+  if (variants.depend_on_config())
+    request.job_for = [&](const Config& config) {
+      Variants::Choice choice = variants.fit(config);
+      return CandidateJob{choice.specialisation->tile_ir, specialisation.key.shapes, choice.config};
+    };
   return tune_candidates(specialisation, runner, request);
 }
 
@@ -50,7 +61,7 @@ TuningResult tune_candidates(const Specialisation& specialisation, CandidateRunn
   std::unique_ptr<Search> search =
       make_search(effort_of(request.effort), specialisation.spec, known_configs(specialisation, kNeighbours), kSeed);
   TuningSubject subject{specialisation.description, specialisation.tile_ir, specialisation.key.shapes,
-                        specialisation.location};
+                        specialisation.location, request.job_for};
   TuneOptions options;
   options.budget_seconds = request.budget_seconds;
   options.paste = request.paste ? request.paste : [&](const Config& config) {
@@ -84,21 +95,22 @@ Settings with_environment(const Settings& settings) {
   return result;
 }
 
-Config choose_config(const Specialisation& specialisation, const detail::Call& call) {
+Variants::Choice choose_config(Variants& variants, const detail::Call& call) {
+  const Specialisation& specialisation = variants.base();
   Settings settings = with_environment(*call.settings);
   if (settings.config) {
-    NormalisedConfig normalised = normalise(specialisation.spec, *settings.config, specialisation.location);
-    for (const std::string& warning : normalised.warnings)
+    Variants::Choice choice = variants.complete(*settings.config);
+    for (const std::string& warning : choice.warnings)
       log_warning("tilewright: {}: {}", specialisation.kernel, warning);
-    return normalised.config;
+    return choice;
   }
-  if (*settings.autotune_effort == AutotuneEffort::none) return default_config(specialisation.spec);
-  if (std::vector<Config> known = known_configs(specialisation, 1); !known.empty()) return known[0];
+  if (*settings.autotune_effort == AutotuneEffort::none) return variants.fit(default_config(specialisation.spec));
+  if (std::vector<Config> known = known_configs(specialisation, 1); !known.empty()) return variants.fit(known[0]);
   log_info("tilewright: first call of {}: tuning for at most {:g} s (to skip: TILEWRIGHT_AUTOTUNE_EFFORT=none, or "
            "{}.with(config))",
            specialisation.description, *settings.autotune_budget_seconds, specialisation.kernel);
   TuneRequest request{*settings.autotune_effort, *settings.autotune_budget_seconds, /*quiet=*/true};
-  return tune(specialisation, ProgramArguments(specialisation, call), request).best;
+  return variants.fit(tune(variants, call, request).best);
 }
 
 } // namespace tilewright

@@ -2,14 +2,15 @@
 #pragma once
 
 #include "driver/arguments.h"
-#include "driver/specialisation.h"
 #include "driver/tune_candidates.h"
+#include "driver/variants.h"
 #include "tilewright/settings.h"
 
 namespace tilewright {
 
-/// tune_candidates() with code for this machine's CPU, on copies of the arguments.
-TuningResult tune(const Specialisation& specialisation, const ProgramArguments& arguments, const TuneRequest& request);
+/// tune_candidates() with code for this machine's CPU, on copies of the arguments. The result's config is one of the
+/// variants' base(): Variants::fit() makes of it what is run.
+TuningResult tune(Variants& variants, const detail::Call& call, const TuneRequest& request);
 
 /// What the database knows for these arguments, then for their neighbours, complete. Configs found for other shapes or
 /// machines may not be legal here; those are passed over.
@@ -20,7 +21,7 @@ Settings with_environment(const Settings& settings);
 
 /// The config that a call runs with, complete. A first call tunes, within a small budget, and says so in one line; a
 /// new shape of a kernel known from before takes the nearest config at once.
-Config choose_config(const Specialisation& specialisation, const detail::Call& call);
+Variants::Choice choose_config(Variants& variants, const detail::Call& call);
 
 /// The process's database, under the user's cache directory.
 TuningDatabase& tuning_database();

@@ -17,6 +17,8 @@ struct TuneRequest {
   bool quiet = false; // the log goes to the debug level
   /// What to write to have a config again, for the log; by default in C++.
   std::function<std::string(const Config&)> paste = {};
+  /// As TuningSubject::job_for; by default the specialisation's kernel with the config itself.
+  std::function<CandidateJob(const Config&)> job_for = {};
 };
 
 /// Searches from what the database knows of neighbours, and records what it finds there.

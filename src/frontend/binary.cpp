@@ -1,6 +1,6 @@
 // Families of pointwise operations whose ops depend on the operands' dtypes: arithmetic, division, powers, comparisons,
 // logic and bits. pointwise.cpp says which operation is of which family, and has checked the dtypes.
-#include "frontend/builder.h"
+#include "frontend/expression.h"
 
 using namespace mlir;
 
@@ -116,13 +116,31 @@ static Value power_by_multiplication(Builder& builder, Value x, int64_t power) {
   return result;
 }
 
+// Modulo the type's range. The power of a negative exponent is what is left of 1 / base^-exponent: 0, but for the bases
+// 1 and -1.
+Value Builder::integer_pow(const Term& base, const Term& exponent, DType dtype) {
+  auto v = unify({base, exponent}, dtype, "tw::pow");
+  Expression x{this, v[0]}, power{this, v[1]};
+  const unsigned width = x.element().isIndex() ? 64 : x.element().getIntOrFloatBitWidth();
+  auto is_odd = [&](Expression number) { return (number & number.like(1)) == 1.0; };
+  Expression result = x.like(1), square = x;
+  for (unsigned bit = 0; bit + 1 < width; ++bit) {
+    Expression shifted = bit == 0 ? power : power.make<arith::ShRUIOp>(power.value, power.like(bit).value);
+    result = select(is_odd(shifted), result * square, result);
+    if (bit + 2 < width) square = square * square;
+  }
+  Expression sign = select(is_odd(power), -1.0, x.like(1));
+  Expression inverse = select(x == 1.0, 1.0, select(x == -1.0, sign, x.like(0)));
+  return select(power < 0.0, inverse, result).value;
+}
+
 Value Builder::pow(const Term& base, const Term& exponent) {
   DType dtype = promoted({base, exponent});
   if (!is_floating_point(dtype)) {
-    if (exponent.kind != Term::Kind::integer || exponent.integer < 0)
-      fail("tw::pow raises integers only to a whole number from 0 on that is known while recording, found {}; convert "
-           "the base with .to(tw::float32)",
-           describe(exponent));
+    if (dtype == DType::boolean) fail("tw::pow does not take two bools; convert one with .to(tw::int32)");
+    if (exponent.kind == Term::Kind::integer && exponent.integer < 0)
+      fail("tw::pow of integers to a negative power, {}; convert the base with .to(tw::float32)", exponent.integer);
+    if (exponent.kind != Term::Kind::integer) return integer_pow(base, exponent, dtype);
     Value value = unify({base}, dtype, "tw::pow")[0];
     return exponent.integer == 0 ? number_like(1, value) : power_by_multiplication(*this, value, exponent.integer);
   }
@@ -204,6 +222,10 @@ Value Builder::where_op(const Term& condition, const Term& a, const Term& b) {
   if (dtype(condition) != DType::boolean)
     fail("the condition of tw::where must be bool, found {}; write a comparison, as in x != 0", describe(condition));
   DType to = promoted({a, b});
+  if (is_storage_dtype(dtype(a)) || is_storage_dtype(dtype(b))) {
+    bool keeps = is_float8(dtype(a)) && dtype(a) == dtype(b);
+    return cast(where_op(condition, widened(a), widened(b)), keeps ? dtype(a) : to);
+  }
   SmallVector<Dim> dims = common_dims({condition, a, b}, "tw::where");
   Type element = compute_type({a, b}, to);
   Value chosen = broadcast(scalar(condition, ir.getI1Type()), dims);

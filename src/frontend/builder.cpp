@@ -1,6 +1,8 @@
 // The builder's ground: what terms are, scalars, conversions and broadcasting.
 #include "frontend/builder.h"
 
+#include "ir/tile_dialect.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -36,12 +38,31 @@ Value Builder::once(Attribute key, llvm::function_ref<Value()> make) {
 
 DType Builder::dtype(const Term& term) const {
   switch (term.kind) {
-  case Term::Kind::value: return device_dtype(element_type(term.value.getType()));
+  case Term::Kind::value:
+    if (is_unsigned(term.value)) return DType::uint8;
+    return device_dtype(element_type(term.value.getType()));
   case Term::Kind::integer: return DType::int64;
   case Term::Kind::real: return DType::float32;
   case Term::Kind::boolean: return DType::boolean;
   }
   llvm_unreachable("unknown term");
+}
+
+// Ops that move lanes give what they are given; all others give what their results are marked as.
+bool Builder::is_unsigned(Value value) const {
+  if (!element_type(value.getType()).isInteger(8)) return false;
+  for (;;) {
+    if (unsigned_.contains(value)) return true;
+    Operation* op = value.getDefiningOp();
+    if (!op) return false;
+    if (AccessOp access(op); access) return access.array_type().getElementType().isUnsignedInteger();
+    if (auto select = dyn_cast<arith::SelectOp>(op))
+      value = select.getTrueValue();
+    else if (isa<SplatOp, FullOp, BroadcastOp, ExpandDimsOp, TransposeOp, ReshapeOp, TakeOp>(op))
+      value = op->getOperand(0);
+    else
+      return false;
+  }
 }
 
 bool Builder::is_number(const Term& term) const {
@@ -91,7 +112,9 @@ static TypedAttr literal_attribute(const Builder& builder, const Term& term, Typ
   if (auto type = dyn_cast<FloatType>(element)) {
     APFloat value(term.as_double());
     bool loses = false;
+    bool was_number = !value.isNaN(), negative = value.isNegative();
     value.convert(type.getFloatSemantics(), APFloat::rmNearestTiesToEven, &loses);
+    if (value.isNaN() && was_number) value = APFloat::getLargest(type.getFloatSemantics(), negative); // no infinity
     return FloatAttr::get(type, value);
   }
   unsigned width = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
@@ -131,28 +154,77 @@ Value Builder::cast_value(Value value, Type element) {
   }
   if (from.isIndex() && isa<FloatType>(element))
     return cast_value(make.operator()<arith::IndexCastOp>(value, ir.getI64Type()), element);
-  if (element.isIndex() && !from.isInteger(1)) return make.operator()<arith::IndexCastOp>(value, element);
+  if (element.isIndex() && !from.isInteger(1) && !is_unsigned(value))
+    return make.operator()<arith::IndexCastOp>(value, element);
   if (element.isIndex()) return make.operator()<arith::IndexCastUIOp>(value, element);
   if (from.isIndex()) return make.operator()<arith::IndexCastOp>(value, element);
 
   bool to_float = isa<FloatType>(element), from_float = isa<FloatType>(from);
+  bool is_natural = from.isInteger(1) || is_unsigned(value);
   unsigned to_width = element.getIntOrFloatBitWidth(), from_width = from.getIntOrFloatBitWidth();
   if (from_float && to_float) {
-    if (to_width == from_width) value = make.operator()<arith::ExtFOp>(value, ir.getF32Type()); // float16 <-> bfloat16
+    if (to_width < 32 && from_width < 32) { // none of these holds another
+      value = make.operator()<arith::ExtFOp>(value, ir.getF32Type());
+      from_width = 32;
+    }
     if (to_width > from_width) return make.operator()<arith::ExtFOp>(value, element);
     return make.operator()<arith::TruncFOp>(value, element);
   }
   if (from_float) return make.operator()<arith::FPToSIOp>(value, element);
-  if (to_float && from.isInteger(1)) return make.operator()<arith::UIToFPOp>(value, element);
+  if (to_float && is_natural) return make.operator()<arith::UIToFPOp>(value, element);
   if (to_float) return make.operator()<arith::SIToFPOp>(value, element);
   if (to_width < from_width) return make.operator()<arith::TruncIOp>(value, element);
-  if (from.isInteger(1)) return make.operator()<arith::ExtUIOp>(value, element);
+  if (is_natural) return make.operator()<arith::ExtUIOp>(value, element);
   return make.operator()<arith::ExtSIOp>(value, element);
 }
 
+Value Builder::as_uint8(Value value) {
+  mark_unsigned(value);
+  return value;
+}
+
+// Modulo 256, as PyTorch's conversions to uint8 are; from floating point by way of an int32.
 Value Builder::cast(const Term& term, DType to) {
-  if (!is_supported(to)) fail("{} is not supported in kernels yet; there are {}", name(to), kSupportedDTypes);
-  return scalar(term, element_type_of(to, context()));
+  Type element = element_type_of(to, context());
+  DType own = dtype(term);
+  auto same_bits = [&] { return ir.create<arith::BitcastOp>(location_, term.value.getType(), term.value); };
+  if (to == DType::int8 && own == DType::uint8) return same_bits();
+  if (to != DType::uint8) return scalar(term, element);
+  if (own == DType::uint8) return term.value;
+  if (own == DType::int8 && !term.is_literal()) return as_uint8(same_bits());
+  if (!term.is_literal()) {
+    Value value = term.value;
+    if (is_floating_point(own)) value = cast_value(value, ir.getI32Type());
+    return as_uint8(cast_value(value, element));
+  }
+  // Constants are shared by their numbers, but not between dtypes.
+  auto whole = mlir::cast<IntegerAttr>(literal_attribute(*this, term, ir.getI64Type()));
+  int64_t number = whole.getInt();
+  if (number < -255 || number > 255) fail("{} does not fit uint8", describe(term));
+  auto attribute = ir.getIntegerAttr(element, static_cast<int8_t>(number & 0xff));
+  return once(ir.getArrayAttr({attribute, ir.getStringAttr("uint8")}),
+              [&] { return as_uint8(ir.create<arith::ConstantOp>(location_, attribute)); });
+}
+
+Term Builder::widened(const Term& term) {
+  DType own = dtype(term);
+  if (!is_storage_dtype(own)) return term;
+  return cast(term, own == DType::uint8 ? DType::int32 : DType::float32);
+}
+
+// Of one size: the same bits.
+Value Builder::bit_view(const Term& x, DType to) {
+  DType from = dtype(x);
+  if (x.is_literal()) fail("view(tw::{}) takes a value on the device, found {}", name(to), describe(x));
+  if (size_in_bytes(from) != size_in_bytes(to) || from == DType::boolean || to == DType::boolean)
+    fail(
+        "view(tw::{}) of {}: the bits of a value can be seen as another dtype of the same size; .to() converts numbers",
+        name(to), describe(x));
+  if (from == to) return x.value;
+  Value value = x.value.getType().isIndex() ? cast_value(x.value, ir.getI64Type()) : x.value;
+  Value bits =
+      ir.create<arith::BitcastOp>(location_, value_type(element_type_of(to, context()), dims_of(value)), value);
+  return to == DType::uint8 ? as_uint8(bits) : bits;
 }
 
 Value Builder::condition(const Term& term, const char* what) {
@@ -237,6 +309,7 @@ DType Builder::promoted(ArrayRef<Term> terms) const {
   auto operands = llvm::map_to_vector(terms, [&](const Term& term) -> PromotionOperand {
     using Rank = PromotionOperand::Rank;
     DType own = dtype(term);
+    if (is_float8(own)) own = DType::float32;
     if (only_numbers) return {own, term.is_literal() ? Rank::number : Rank::scalar};
     if (!is_number(term)) return {own, rank(term) == 0 ? Rank::scalar : Rank::tensor};
     // PyTorch's default dtypes stand for a number's kind.

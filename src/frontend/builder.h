@@ -103,8 +103,20 @@ public:
   bool is_number(const Term& term) const;
   /// Says so of a run-time number.
   void mark_number(mlir::Value value) { numbers_.insert(value); }
+  /// Says that a value of i8 is a uint8, where its definition does not: see is_unsigned().
+  void mark_unsigned(mlir::Value value) { unsigned_.insert(value); }
+  /// What is known of `from` besides its type holds for `to`, which stands for it elsewhere.
+  void mark_like(mlir::Value to, mlir::Value from) {
+    if (is_number(from)) mark_number(to);
+    if (is_unsigned(from)) mark_unsigned(to);
+  }
+  /// Whether a value of i8 is a uint8: it was marked, was loaded from an array of ui8, or moves lanes of such a value.
+  bool is_unsigned(mlir::Value value) const;
   /// For a value that is about to be erased.
-  void forget(mlir::Value value) { numbers_.erase(value); }
+  void forget(mlir::Value value) {
+    numbers_.erase(value);
+    unsigned_.erase(value);
+  }
   /// "float32[tile of line 12, 64]"; "float32 scalar".
   std::string describe(const Term& term) const;
 
@@ -199,6 +211,12 @@ public:
   int64_t dim_of(const Term& x, int dim) const { return normal_dim(dim, rank(x)); }
   mlir::Value flip(const Term& x, llvm::ArrayRef<int> dims);
   mlir::Value gather(const Term& x, int dim, const Term& index);
+  /// The values in order and where each was (int64), of a whole dimension. `name` is what the user called.
+  std::pair<mlir::Value, mlir::Value> sort(const char* name, const Term& x, int dim, bool descending);
+  /// The first `count` of them.
+  std::pair<mlir::Value, mlir::Value> topk(const Term& x, int64_t count, int dim, bool largest);
+  /// The same bits as another dtype of the same size.
+  mlir::Value bit_view(const Term& x, DType dtype);
   /// A device value's own subscripts: whole and new axes only.
   mlir::Value subscript(const Term& x, llvm::ArrayRef<SubscriptTerm> subscripts);
   /// Inserts leading dimensions and repeats those of size 1; the dims fit.
@@ -260,6 +278,9 @@ private:
   mlir::Type compute_type(llvm::ArrayRef<Term> terms, DType dtype) const;
   mlir::Value scalar(const Term& term, mlir::Type element);
   mlir::Value cast_value(mlir::Value value, mlir::Type element);
+  /// A term of uint8 or of an 8-bit float as what it is computed in: int32, float32.
+  Term widened(const Term& term);
+  mlir::Value as_uint8(mlir::Value value); // of i8, marked
   mlir::Value splat_like(mlir::Value scalar, mlir::Value shape);
   mlir::Value number_like(double number, mlir::Value shape);
   // Marks a result as a plain number where all it was computed from are.
@@ -275,7 +296,9 @@ private:
   mlir::Value shift(bool left, mlir::Value value, mlir::Value by);
   mlir::Value logical(Pointwise function, llvm::ArrayRef<Term> terms);
   mlir::Value pow(const Term& base, const Term& exponent);
+  mlir::Value integer_pow(const Term& base, const Term& exponent, DType dtype);
   mlir::Value reduce(Reduction kind, mlir::Value value, llvm::ArrayRef<int64_t> dims, bool keepdim);
+  mlir::Value running_sum(mlir::Value value, int64_t along);
   mlir::Value floating(const char* name, const Term& x);             // in the dtype that sums of it are added up in
   void add_indices(Place& place, llvm::ArrayRef<SubscriptTerm> run); // scalars and tensors side by side
   void add_slice(Place& place, const SubscriptTerm& slice, const Dim& size);
@@ -290,7 +313,7 @@ private:
 
   SourceLocation where_;
   mlir::Location location_;
-  llvm::DenseSet<mlir::Value> numbers_;
+  llvm::DenseSet<mlir::Value> numbers_, unsigned_;
 
   struct Scope {
     mlir::Block* block;

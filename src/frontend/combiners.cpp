@@ -22,7 +22,8 @@ static std::unique_ptr<Block> combiner_block(Builder& builder, ValueRange source
   auto block = std::make_unique<Block>();
   Location location = builder.location();
   for (int side = 0; side < 2; ++side)
-    for (Value source : sources) block->addArgument(element_type(source.getType()), location);
+    for (Value source : sources)
+      builder.mark_like(block->addArgument(element_type(source.getType()), location), source);
   Scope scope(builder, block.get());
   ValueRange arguments = block->getArguments();
   SmallVector<Value> results = body(arguments.take_front(sources.size()), arguments.drop_front(sources.size()));
@@ -48,6 +49,8 @@ SmallVector<Value> Builder::combine(ValueRange sources, ValueRange other, int64_
   }
   auto op = ir.create<CombineOp>(location_, types, sources, other, Value(), dim);
   op.getCombiner().push_back(block.release());
+  for (auto [result, source] : llvm::zip(op.getResults(), sources))
+    if (is_unsigned(source)) mark_unsigned(result);
   return op.getResults();
 }
 
@@ -55,6 +58,8 @@ SmallVector<Value> Builder::scan(ValueRange sources, int64_t dim, bool reverse, 
   std::unique_ptr<Block> block = combiner_block(*this, sources, body);
   auto op = ir.create<ScanOp>(location_, TypeRange(sources), sources, Value(), dim, reverse);
   op.getCombiner().push_back(block.release());
+  for (auto [result, source] : llvm::zip(op.getResults(), sources))
+    if (is_unsigned(source)) mark_unsigned(result);
   return op.getResults();
 }
 
@@ -103,6 +108,10 @@ static Value worst(Builder& builder, bool largest, Type element) {
 
 std::pair<Value, Value> Builder::arg_extremum(const char* name, bool largest, const Term& x, std::optional<int> dim,
                                               bool keepdim) {
+  if (is_storage_dtype(dtype(x))) {
+    auto [value, index] = arg_extremum(name, largest, widened(x), dim, keepdim);
+    return {cast(value, dtype(x)), index};
+  }
   SmallVector<int64_t> over = normal_dims(dim ? ArrayRef<int>(*dim) : ArrayRef<int>(), rank(x), name);
   Value value = dtype(x) == DType::boolean ? cast(x, DType::int32) : x.value;
   SmallVector<Dim> dims = dims_of(value);
@@ -145,10 +154,14 @@ std::pair<Value, Value> Builder::arg_extremum(const char* name, bool largest, co
 // Scans of the language
 //===----------------------------------------------------------------------===//
 
-Value Builder::cumulate(Reduction kind, const Term& x, int dim) {
+Value Builder::cumulate(Reduction kind, const Term& given, int dim) {
+  const Term x = widened(given);
   bool adds = kind == Reduction::Add;
   int64_t along = normal_dims({dim}, rank(x), adds ? "tw::cumsum" : "tw::cumprod")[0];
   DType own = dtype(x), wide = accumulation_dtype(own);
+  // PyTorch accumulates float32 in float64, where no step rounds.
+  if (own == DType::float32 && adds) return running_sum(x.value, along);
+  if (own == DType::float32) wide = DType::float64;
   Value result = scan(cast(x, wide), along, false, [&](ValueRange left, ValueRange right) -> SmallVector<Value> {
     Expression a{this, left[0]}, b{this, right[0]};
     return {(adds ? a + b : a * b).value};
@@ -156,7 +169,25 @@ Value Builder::cumulate(Reduction kind, const Term& x, int dim) {
   return cast(result, is_floating_point(own) ? own : wide);
 }
 
+// Beside each sum what its roundings lost, which is exactly known (Knuth, The Art of Computer Programming, volume 2,
+// section 4.2.2, theorem B).
+Value Builder::running_sum(Value value, int64_t along) {
+  auto parts =
+      scan({value, number_like(0, value)}, along, false, [&](ValueRange left, ValueRange right) -> SmallVector<Value> {
+        Expression a{this, left[0]}, b{this, right[0]};
+        Expression sum = a + b, of_b = sum - a;
+        Expression lost = (a - (sum - of_b)) + (b - of_b);
+        return {sum.value, (Expression{this, left[1]} + Expression{this, right[1]} + lost).value};
+      });
+  Expression sum{this, parts[0]}, lost{this, parts[1]};
+  return select(lost == lost, sum + lost, sum).value; // where the sum is infinite, what was lost is no number
+}
+
 std::pair<Value, Value> Builder::cumulate_extremum(bool largest, const Term& x, int dim) {
+  if (is_storage_dtype(dtype(x))) {
+    auto [value, index] = cumulate_extremum(largest, widened(x), dim);
+    return {cast(value, dtype(x)), index};
+  }
   int64_t over = normal_dims({dim}, rank(x), largest ? "tw::cummax" : "tw::cummin")[0];
   bool is_bool = dtype(x) == DType::boolean;
   Value value = is_bool ? cast(x, DType::int32) : x.value;

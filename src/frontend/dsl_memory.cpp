@@ -45,19 +45,26 @@ static MemoryOrder memory_order(const Builder& builder, llvm::StringRef sem) {
   return *order;
 }
 
+static Place atomic_place_of(Recording& recording, const Builder& builder, const char* name, const Tensor& x,
+                             std::initializer_list<TensorIndex> subscripts, const AccessOptions& options) {
+  if (*options.eviction_policy) builder.fail("{} takes an extra_mask and no eviction policy", name);
+  return place_of(recording, x, subscripts, options);
+}
+
 static Value atomic(const char* name, AtomicKind kind, const Tensor& x, std::initializer_list<TensorIndex> subscripts,
-                    const Operand& value, const char* sem, const SourceLocation& location) {
+                    const Operand& value, const char* sem, const AccessOptions& options,
+                    const SourceLocation& location) {
   Recording& recording = Recording::require(location, name);
   Builder& builder = recording.device(location, name);
-  Place place = place_of(recording, x, subscripts);
+  Place place = atomic_place_of(recording, builder, name, x, subscripts, options);
   mlir::Value old = builder.atomic(name, kind, place, recording.term(value), memory_order(builder, sem));
   return Value(recording.new_variable(old));
 }
 
 #define TILEWRIGHT_ATOMIC(name, kind)                                                                                  \
   Value name(const Tensor& x, std::initializer_list<TensorIndex> subscripts, const Operand& value, const char* sem,    \
-             SourceLocation location) {                                                                                \
-    return atomic("tw::" #name, AtomicKind::kind, x, subscripts, value, sem, location);                                \
+             const AccessOptions& options, SourceLocation location) {                                                  \
+    return atomic("tw::" #name, AtomicKind::kind, x, subscripts, value, sem, options, location);                       \
   }
 TILEWRIGHT_ATOMIC(atomic_add, Add)
 TILEWRIGHT_ATOMIC(atomic_and, And)
@@ -69,10 +76,10 @@ TILEWRIGHT_ATOMIC(atomic_min, Min)
 #undef TILEWRIGHT_ATOMIC
 
 Value atomic_cas(const Tensor& x, std::initializer_list<TensorIndex> subscripts, const Operand& expected,
-                 const Operand& value, const char* sem, SourceLocation location) {
+                 const Operand& value, const char* sem, const AccessOptions& options, SourceLocation location) {
   Recording& recording = Recording::require(location, "tw::atomic_cas");
   Builder& builder = recording.device(location, "tw::atomic_cas");
-  Place place = place_of(recording, x, subscripts);
+  Place place = atomic_place_of(recording, builder, "tw::atomic_cas", x, subscripts, options);
   Term old = recording.term(expected), next = recording.term(value);
   return Value(recording.new_variable(builder.atomic_cas(place, old, next, memory_order(builder, sem))));
 }

@@ -158,6 +158,35 @@ std::pair<Value, Value> split(const Operand& x, SourceLocation location) {
       x);
 }
 
+Value view(const Operand& x, DType dtype, SourceLocation location) {
+  return record(location, "tw::view", [&](Builder& b, Term* t) { return b.bit_view(t[0], dtype); }, x);
+}
+std::pair<Value, Value> sort(const Operand& x, int dim, bool descending, SourceLocation location) {
+  return detail::record_pair(
+      location, "tw::sort", [&](Builder& b, const Term& t) { return b.sort("tw::sort", t, dim, descending); }, x);
+}
+Value argsort(const Operand& x, int dim, bool descending, SourceLocation location) {
+  return record(
+      location, "tw::argsort", [&](Builder& b, Term* t) { return b.sort("tw::argsort", t[0], dim, descending).second; },
+      x);
+}
+std::pair<Value, Value> topk(const Operand& x, const Size& k, int dim, bool largest, SourceLocation location) {
+  return detail::record_pair(
+      location, "tw::topk", [&](Builder& b, const Term& t) { return b.topk(t, k.value(), dim, largest); }, x);
+}
+Value Value::view(DType dtype, SourceLocation location) const {
+  return tilewright::view(Operand(*this, location), dtype, location);
+}
+std::pair<Value, Value> Value::sort(int dim, bool descending, SourceLocation location) const {
+  return tilewright::sort(Operand(*this, location), dim, descending, location);
+}
+Value Value::argsort(int dim, bool descending, SourceLocation location) const {
+  return tilewright::argsort(Operand(*this, location), dim, descending, location);
+}
+std::pair<Value, Value> Value::topk(const Size& k, int dim, bool largest, SourceLocation location) const {
+  return tilewright::topk(Operand(*this, location), k, dim, largest, location);
+}
+
 Value flip(const Operand& x, const Dims& dims, SourceLocation location) {
   return record(location, "tw::flip", [&](Builder& b, Term* t) { return b.flip(t[0], list_of(dims)); }, x);
 }

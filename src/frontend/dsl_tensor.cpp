@@ -13,6 +13,12 @@ static const Recording::TensorEntry& entry_of(const Tensor& tensor, const Source
   return recording.tensor(tensor.handle());
 }
 
+Tensor::Tensor(const Array& captured, SourceLocation location) {
+  Recording& recording = Recording::require(location, "a captured tw::Array as a tw::Tensor");
+  recording.at(location);
+  handle_ = recording.hidden_argument(captured);
+}
+
 int Tensor::rank(SourceLocation location) const { return static_cast<int>(entry_of(*this, location).dims.size()); }
 DType Tensor::dtype(SourceLocation location) const { return entry_of(*this, location).dtype; }
 
@@ -62,15 +68,13 @@ SizeList::SizeList(std::initializer_list<Size> sizes) {
 static Tensor allocate(const char* what, llvm::ArrayRef<Dim> dims, DType dtype, const SourceLocation& location) {
   Recording& recording = Recording::require(location, what);
   Builder& builder = recording.host(location, what);
-  if (!is_supported(dtype))
-    builder.fail("{} of {}, which kernels do not support yet; there are {}", what, name(dtype), kSupportedDTypes);
   llvm::SmallVector<DimAttr> attributes;
   for (const Dim& dim : dims) {
     int64_t size = *builder.dimensions.value(dim);
     if (size < 0) builder.fail("{} with a size of {}", what, size);
     attributes.push_back(DimAttr::get(builder.context(), size == 1 ? Dim(1) : dim));
   }
-  auto type = ArrayType::get(element_type_of(dtype, builder.context()), attributes);
+  auto type = ArrayType::get(array_element_of(dtype, builder.context()), attributes);
   return Tensor(recording.new_tensor(builder.ir.create<EmptyOp>(builder.location(), type, mlir::TypedAttr()), dtype));
 }
 

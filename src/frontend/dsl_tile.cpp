@@ -1,6 +1,8 @@
 // tw::Tile and the loops over tiles.
 #include "frontend/recording.h"
 
+#include "llvm/ADT/bit.h"
+
 namespace tilewright {
 
 using detail::Recording;
@@ -36,8 +38,28 @@ RegisteredBlockSize register_block_size(const Size& extent, SourceLocation locat
   Recording& recording = Recording::require(location, "tw::register_block_size");
   Builder& builder = recording.host(location, "tw::register_block_size");
   if (extent.value() < 0) builder.fail("tw::register_block_size for {} elements", extent.value());
-  Dim block = builder.dimensions.add_block(location, 0, 1);
-  return RegisteredBlockSize(Value(recording.new_variable(builder.extent(block))));
+  return RegisteredBlockSize(Value(recording.register_block(recording.dim(extent), 1, std::nullopt, location)));
+}
+
+RegisteredBlockSize register_block_size(const Size& min, const Size& max, SourceLocation location) {
+  Recording& recording = Recording::require(location, "tw::register_block_size");
+  Builder& builder = recording.host(location, "tw::register_block_size");
+  if (min.value() < 1 || !llvm::has_single_bit(static_cast<uint64_t>(min.value())))
+    builder.fail("the least size of tw::register_block_size must be a power of two, found {}", min.value());
+  if (max.value() < min.value())
+    builder.fail("tw::register_block_size from {} to {}: the largest size is below the least", min.value(),
+                 max.value());
+  return RegisteredBlockSize(Value(recording.register_block(std::nullopt, min.value(), max.value(), location)));
+}
+
+RegisteredBlockSize::operator Size() const {
+  return Size(Recording::require({}, "a registered block size").host_number(variable()));
+}
+
+Size register_tunable(const char* name, std::initializer_list<int64_t> choices, SourceLocation location) {
+  Recording& recording = Recording::require(location, "tw::register_tunable");
+  recording.host(location, "tw::register_tunable");
+  return Size(recording.register_tunable(name, {choices.begin(), choices.size()}, location));
 }
 
 static Tile shifted(const char* what, const Tile& tile, const Operand& by, bool back) {

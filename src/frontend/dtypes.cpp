@@ -7,27 +7,12 @@ using namespace mlir;
 
 namespace tilewright {
 
-bool is_supported(DType dtype) {
-  switch (dtype) {
-  case DType::boolean:
-  case DType::int8:
-  case DType::int16:
-  case DType::int32:
-  case DType::int64:
-  case DType::float16:
-  case DType::bfloat16:
-  case DType::float32:
-  case DType::float64: return true;
-  case DType::uint8: return false;
-  }
-  return false;
-}
-
 Type element_type_of(DType dtype, MLIRContext* context) {
   Builder builder(context);
   switch (dtype) {
   case DType::boolean: return builder.getI1Type();
-  case DType::int8: return builder.getI8Type();
+  case DType::int8:
+  case DType::uint8: return builder.getI8Type();
   case DType::int16: return builder.getI16Type();
   case DType::int32: return builder.getI32Type();
   case DType::int64: return builder.getI64Type();
@@ -35,13 +20,21 @@ Type element_type_of(DType dtype, MLIRContext* context) {
   case DType::bfloat16: return builder.getBF16Type();
   case DType::float32: return builder.getF32Type();
   case DType::float64: return builder.getF64Type();
-  default: llvm_unreachable("a dtype that kernels do not compute with");
+  case DType::float8_e4m3fn: return builder.getFloat8E4M3FNType();
+  case DType::float8_e5m2: return builder.getFloat8E5M2Type();
   }
+  llvm_unreachable("unknown dtype");
+}
+
+Type array_element_of(DType dtype, MLIRContext* context) {
+  if (dtype == DType::uint8) return IntegerType::get(context, 8, IntegerType::Unsigned);
+  return element_type_of(dtype, context);
 }
 
 DType device_dtype(Type element) {
   if (element.isIndex() || element.isInteger(64)) return DType::int64;
   if (element.isInteger(1)) return DType::boolean;
+  if (element.isUnsignedInteger(8)) return DType::uint8;
   if (element.isInteger(8)) return DType::int8;
   if (element.isInteger(16)) return DType::int16;
   if (element.isInteger(32)) return DType::int32;
@@ -49,11 +42,13 @@ DType device_dtype(Type element) {
   if (element.isBF16()) return DType::bfloat16;
   if (element.isF32()) return DType::float32;
   if (element.isF64()) return DType::float64;
+  if (element.isFloat8E4M3FN()) return DType::float8_e4m3fn;
+  if (element.isFloat8E5M2()) return DType::float8_e5m2;
   llvm_unreachable("an element type that no dtype has");
 }
 
 DType accumulation_dtype(DType dtype) {
-  if (is_16_bit_float(dtype)) return DType::float32;
+  if (is_16_bit_float(dtype) || is_float8(dtype)) return DType::float32;
   return is_floating_point(dtype) ? dtype : DType::int64;
 }
 

@@ -11,17 +11,16 @@
 
 namespace tilewright {
 
-/// Whether kernels compute with it: all but uint8 so far.
-bool is_supported(DType dtype);
-
-/// For messages: "float32, float64, ...".
-inline constexpr const char* kSupportedDTypes =
-    "float32, float64, bfloat16, float16, int8, int16, int32, int64 and bool";
-
-/// The element type of a supported dtype in tile IR; bool is i1.
+/// The element type of a value on the device; bool is i1, and uint8 is i8 (Builder::is_unsigned knows which).
 mlir::Type element_type_of(DType dtype, mlir::MLIRContext* context);
+/// The same in memory, where uint8 is ui8.
+mlir::Type array_element_of(DType dtype, mlir::MLIRContext* context);
 
-/// The inverse; `index`, the type of tile bounds and host sizes on the device, is an int64.
+/// uint8 and the 8-bit floats, which are computed with as int32 and float32.
+constexpr bool is_storage_dtype(DType dtype) { return dtype == DType::uint8 || is_float8(dtype); }
+
+/// The inverse of element_type_of() and array_element_of(); an i8 is an int8, and `index`, the type of tile bounds and
+/// host sizes on the device, an int64.
 DType device_dtype(mlir::Type element);
 
 /// float16 and bfloat16.

@@ -152,12 +152,19 @@ static void drop_unused_results(Operation* op, const UsedValues& used) {
   op->erase();
 }
 
+// What is taken together is looked at where it is used.
+static bool is_used_together(Operation* op, const UsedValues& used) {
+  return isa<TogetherOp>(op) && llvm::all_of(op->getOperands(), [&](Value value) {
+           return llvm::any_of(value.getUsers(), [&](Operation* user) { return used.contains(user); });
+         });
+}
+
 void erase_unused(KernelOp kernel) {
   UsedValues used(kernel);
   SmallVector<Operation*> unused, separate;
   kernel->walk<WalkOrder::PreOrder>([&](Operation* op) {
     if (isa<KernelOp>(op) || op->hasTrait<OpTrait::IsTerminator>()) return WalkResult::advance();
-    if (!used.contains(op)) {
+    if (!used.contains(op) && !is_used_together(op, used)) {
       unused.push_back(op);
       return WalkResult::skip(); // with all that is in it
     }

@@ -74,13 +74,19 @@ Value Builder::product(const char* name, const Term& a, const Term& b, const Ter
 
 Value Builder::matmul(const char* name, const Term& a, const Term& b, std::optional<int64_t> rank) {
   check_matmul_operands(name, a, b, rank);
-  return product(name, a, b, nullptr, dtype(a));
+  return product(name, a, b, nullptr, is_float8(dtype(a)) ? DType::float32 : dtype(a));
 }
 
 Value Builder::add_matmul(const char* name, const Term& acc, const Term& a, const Term& b,
                           std::optional<int64_t> rank) {
   check_matmul_operands(name, a, b, rank);
   DType own = dtype(a), to = is_number(acc) ? own : dtype(acc);
+  if (is_float8(own)) {
+    if (is_number(acc)) to = DType::float32;
+    if (to != DType::float32)
+      fail("{} adds {} to a product of {}; it takes float32", name, describe(acc), tilewright::name(own));
+    return product(name, a, b, &acc, to);
+  }
   if (own == DType::int8) {
     if (is_number(acc)) to = DType::int32;
     if (to != DType::int32) fail("{} adds {} to a product of int8; it takes int32", name, describe(acc));

@@ -82,16 +82,20 @@ static EvictionAttr eviction_attribute(MLIRContext* context, const Place& place)
 }
 
 Value Builder::load(const Place& place) {
-  Type element = mlir::cast<ArrayType>(place.array.getType()).getElementType();
+  Type element = mlir::cast<ArrayType>(place.array.getType()).value_element();
   SmallVector<Dim> dims = place.dims;
   for (unsigned dim : place.repeated) dims[dim] = Dim(1);
-  if (place.mask && dims != place.dims)
-    fail("an extra_mask does not go with a tile over a dimension of size 1, whose one element is read for each index; "
-         "write tw::where");
-  Value value =
-      ir.create<LoadOp>(location_, value_type(element, dims), place.array, place.indices, ValueRange(), place.mask,
-                        place.kinds, ArrayRef<int32_t>(), AccessAttr(), eviction_attribute(context(), place));
+  // The one element of a dimension of size 1 is read where some index asks for it, and then repeated under the mask.
+  Value mask = place.mask;
+  const bool repeats = mask && dims != place.dims;
+  if (repeats) {
+    SmallVector<int64_t> over(place.repeated.begin(), place.repeated.end());
+    mask = reduce(Reduction::Or, mask, over, /*keepdim=*/true);
+  }
+  Value value = ir.create<LoadOp>(location_, value_type(element, dims), place.array, place.indices, ValueRange(), mask,
+                                  place.kinds, ArrayRef<int32_t>(), AccessAttr(), eviction_attribute(context(), place));
   value = broadcast(value, place.dims);
+  if (repeats) value = ir.create<arith::SelectOp>(location_, place.mask, value, number_like(0, value));
   for (int64_t axis : place.new_axes) value = unsqueeze(value, static_cast<int>(axis));
   return value;
 }
@@ -99,7 +103,7 @@ Value Builder::load(const Place& place) {
 Value Builder::block_value(const Place& place, const Term& value) {
   if (!place.new_axes.empty()) fail("tw::none has no meaning in the subscripts of a store");
   if (place.passes_end) fail("a tile of several elements would be stored into a dimension of size 1; index it with 0");
-  Type element = mlir::cast<ArrayType>(place.array.getType()).getElementType();
+  DType dtype = device_dtype(mlir::cast<ArrayType>(place.array.getType()).getElementType());
   auto block = dimensions.describe(place.dims);
   if (rank(value) > static_cast<int64_t>(place.dims.size())) {
     if (place.dims.empty())
@@ -111,7 +115,7 @@ Value Builder::block_value(const Place& place, const Term& value) {
   for (auto [own, dim] : llvm::zip(dims, ArrayRef<Dim>(place.dims).take_back(dims.size())))
     if (own != dim && !own.is_one())
       fail("{} does not fit into a block of shape {}; index both with the same tiles", describe(value), block);
-  return broadcast(scalar(value, element), place.dims);
+  return broadcast(cast(value, dtype), place.dims);
 }
 
 void Builder::store(const Place& place, const Term& value) {
@@ -134,6 +138,11 @@ Value Builder::atomic(const char* name, AtomicKind kind, const Place& place, con
   if (!bitwise && kind != AtomicKind::Exchange && dtype == DType::boolean)
     fail("{} works on numbers, found a tensor of bool; there are tw::atomic_and, tw::atomic_or and tw::atomic_xor",
          name);
+  if (is_float8(dtype) && kind != AtomicKind::Exchange)
+    fail("{} computes with numbers, found a tensor of {}, which only stores them; make it one of float32", name,
+         tilewright::name(dtype));
+  if (dtype == DType::uint8 && (kind == AtomicKind::Max || kind == AtomicKind::Min))
+    fail("{} of a tensor of uint8, which there is not; make it one of int32", name);
   Value operand = block_value(place, value);
   return ir.create<AtomicOp>(location_, operand.getType(), kind, operand, place.array, place.indices, ValueRange(),
                              place.mask, place.kinds, ArrayRef<int32_t>(), order, AccessAttr());
@@ -147,7 +156,10 @@ Value Builder::atomic_cas(const Place& place, const Term& expected, const Term& 
 
 void Builder::print(llvm::StringRef text, const Term* value) {
   Value printed;
-  if (value) printed = value->is_literal() ? cast(*value, dtype(*value)) : value->value;
+  if (value) {
+    Term number = widened(*value);
+    printed = number.is_literal() ? cast(number, dtype(number)) : number.value;
+  }
   ir.create<PrintOp>(location_, text, printed, ValueRange(), ArrayRef<int32_t>());
 }
 

@@ -122,7 +122,8 @@ void Builder::add_indices(Place& place, ArrayRef<SubscriptTerm> run) {
                     this->extent(term.integer < 0 ? size + Dim(term.integer) : Dim(term.integer)));
       continue;
     }
-    Value tensor = together ? broadcast(term.value, dims) : term.value;
+    Value own = widened(term).value;
+    Value tensor = together ? broadcast(own, dims) : own;
     if (first || !together) llvm::append_range(place.dims, dims_of(tensor));
     add_subscript(place, first || !together ? Subscript::Gather : Subscript::GatherWith, tensor);
     first = false;

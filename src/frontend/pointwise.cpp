@@ -57,11 +57,12 @@ const char* spelling(Pointwise function) {
 /// One use of a pointwise operation. Its methods without parameters are what the column `build` names.
 class PointwiseCall {
 public:
-  PointwiseCall(Builder& builder, Pointwise function, ArrayRef<Term> terms)
+  /// `written` is what the user wrote where `terms` are wider.
+  PointwiseCall(Builder& builder, Pointwise function, ArrayRef<Term> terms, ArrayRef<Term> written)
       : b(builder), function_(function), columns_(columns_of(function)), name_(spelling(function)), terms_(terms),
         operands_(terms.take_front(columns_.operands)) {
     promoted_ = b.promoted(operands_);
-    check_dtypes();
+    check_dtypes(written.take_front(columns_.operands));
     for (const Term& number : terms_.drop_front(columns_.operands))
       if (!b.is_number(number)) b.fail("{} takes numbers after its operands, found {}", name_, b.describe(number));
     dtype_ = columns_.result == ResultDType::floating && !is_floating_point(promoted_) ? DType::float32 : promoted_;
@@ -177,16 +178,20 @@ private:
   // The operands, then the numbers, in one dtype.
   SmallVector<Expression> expressions(DType dtype) {
     SmallVector<Expression> result;
-    for (auto [term, value] : llvm::zip_equal(terms_, b.unify(terms_, dtype, name_))) {
+    SmallVector<Value> values = b.unify(terms_, dtype, name_), operands;
+    for (auto [term, value] : llvm::zip(operands_, values))
+      if (!term.is_literal() && isa<RankedTensorType>(value.getType())) operands.push_back(value);
+    if (operands.size() > 1) b.ir.create<TogetherOp>(b.location(), name_, operands);
+    for (auto [term, value] : llvm::zip_equal(terms_, values)) {
       result.push_back({&b, value});
       if (term.is_literal()) result.back().literal = term.as_double();
     }
     return result;
   }
 
-  void check_dtypes() {
-    std::string found = b.describe(operands_[0]);
-    for (const Term& operand : operands_.drop_front()) found += " and " + b.describe(operand);
+  void check_dtypes(ArrayRef<Term> written) {
+    std::string found = b.describe(written[0]);
+    for (const Term& operand : written.drop_front()) found += " and " + b.describe(operand);
     bool is_float = is_floating_point(promoted_), is_bool = promoted_ == DType::boolean;
     switch (columns_.dtypes) {
     case OperandDTypes::all: return;
@@ -219,7 +224,25 @@ private:
 };
 
 Value Builder::pointwise(Pointwise function, ArrayRef<Term> terms) {
-  return note_number(PointwiseCall(*this, function, terms).build(), terms);
+  if (llvm::none_of(terms, [&](const Term& term) { return is_storage_dtype(dtype(term)); }))
+    return note_number(PointwiseCall(*this, function, terms, terms).build(), terms);
+  const Columns& columns = columns_of(function);
+  DType kept = promoted(terms.take_front(columns.operands));
+  if (kept == DType::uint8 && function == Pointwise::hardtanh)
+    for (const Term& limit : terms.drop_front(columns.operands))
+      if (limit.is_literal() && limit.as_double() < 0)
+        fail("tw::hardtanh of uint8 with the limit {}, which is below all of its numbers", limit.as_double());
+  SmallVector<Term> wide;
+  for (auto [i, term] : llvm::enumerate(terms)) {
+    const bool is_byte = kept == DType::uint8 && i < columns.operands;
+    // A number beside a uint8 is one, modulo 256.
+    if (is_byte && term.kind == Term::Kind::integer)
+      wide.push_back(Term::integer_literal(term.integer & 0xff));
+    else
+      wide.push_back(widened(is_byte ? Term(cast(term, kept)) : term));
+  }
+  Value result = PointwiseCall(*this, function, wide, terms).build();
+  return columns.result == ResultDType::keep ? cast(result, kept) : result;
 }
 
 } // namespace tilewright

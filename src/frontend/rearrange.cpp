@@ -264,7 +264,34 @@ Value Builder::gather(const Term& x, int dim, const Term& index) {
   if (dims_of(index.value) != wanted)
     fail("the index of tw::gather agrees with the value but along dimension {}, found {} for {}", along,
          describe(index), describe(x));
-  return pick(x.value, index.value, along);
+  return pick(x.value, widened(index).value, along);
+}
+
+//===----------------------------------------------------------------------===//
+// Sorting
+//===----------------------------------------------------------------------===//
+
+// The dtype whose order decides: one that holds all numbers of the value's, and that tile.sort knows.
+static DType key_dtype(DType dtype) {
+  if (is_floating_point(dtype)) return dtype == DType::float64 ? dtype : DType::float32;
+  return dtype == DType::int64 ? dtype : DType::int32;
+}
+
+std::pair<Value, Value> Builder::sort(const char* name, const Term& x, int dim, bool descending) {
+  int64_t along = normal_dims({dim}, rank(x), name)[0];
+  whole_length(name, x, along);
+  Value keys = cast(x, key_dtype(dtype(x)));
+  if (keys.getType().isIndex()) keys = cast_value(keys, ir.getI64Type());
+  Value order = ir.create<SortOp>(location_, value_type(ir.getI64Type(), dims_of(keys)), keys, along, descending);
+  return {pick(x.value, order, along), order};
+}
+
+std::pair<Value, Value> Builder::topk(const Term& x, int64_t count, int dim, bool largest) {
+  int64_t along = normal_dims({dim}, rank(x), "tw::topk")[0];
+  int64_t length = whole_length("tw::topk", x, along);
+  if (count < 0 || count > length) fail("tw::topk of {} among {} elements of {}", count, length, describe(x));
+  Value order = piece("tw::topk", sort("tw::topk", x, dim, largest).second, along, 0, count);
+  return {pick(x.value, order, along), order};
 }
 
 } // namespace tilewright

@@ -7,6 +7,7 @@
 #include "mlir/IR/Verifier.h"
 #include "llvm/ADT/STLExtras.h"
 
+#include <algorithm>
 #include <atomic>
 
 namespace tilewright::detail {
@@ -19,9 +20,21 @@ static std::atomic<uint32_t> recordings_begun = 0;
 // Beginning: the kernel's arguments
 //===----------------------------------------------------------------------===//
 
+mlir::Type Recording::array_type(const Array& array, const std::string& name) {
+  if (!array.defined()) builder_.fail("{} is an array without data; make one as with tw::Array::empty", name);
+  mlir::MLIRContext* context = builder_.context();
+  llvm::SmallVector<DimAttr> dims;
+  for (int64_t size : array.sizes()) dims.push_back(DimAttr::get(context, builder_.dimensions.add_size(size)));
+  return ArrayType::get(array_element_of(array.dtype(), context), dims);
+}
+
+static mlir::Attribute named_argument(mlir::OpBuilder& ir, const std::string& name) {
+  return ir.getDictionaryAttr(ir.getNamedAttr("tile.name", ir.getStringAttr(name)));
+}
+
 Recording::Recording(const KernelDefinition& definition, std::span<const Argument> arguments,
-                     mlir::MLIRContext* context)
-    : definition_(definition), id_(++recordings_begun), builder_(context) {
+                     mlir::MLIRContext* context, const Config* config)
+    : definition_(definition), config_(config), id_(++recordings_begun), builder_(context) {
   builder_.at(definition.location);
   mlir::OpBuilder& ir = builder_.ir;
   // Index 0 of each table is none.
@@ -33,32 +46,23 @@ Recording::Recording(const KernelDefinition& definition, std::span<const Argumen
   scope_kinds_.push_back(ScopeKind::host);
 
   llvm::SmallVector<mlir::Type> types;
-  llvm::SmallVector<mlir::Attribute> attributes;
   for (auto [i, argument] : llvm::enumerate(arguments)) {
     if (argument.kind == Argument::Kind::constant) continue;
     if (argument.kind == Argument::Kind::number) {
       types.push_back(element_type_of(argument.dtype, context));
     } else {
-      const Array& array = argument.array();
-      if (!array.defined())
-        builder_.fail("{} is an array without data; make one as with tw::Array::empty", definition.argument_name(i));
-      if (!is_supported(array.dtype()))
-        builder_.fail("{} is {}, which kernels do not support yet; convert it with .to() to one that they do: {}",
-                      definition.argument_name(i), name(array.dtype()), kSupportedDTypes);
-      llvm::SmallVector<DimAttr> dims;
-      for (int64_t size : array.sizes()) dims.push_back(DimAttr::get(context, builder_.dimensions.add_size(size)));
-      types.push_back(ArrayType::get(element_type_of(array.dtype(), context), dims));
+      types.push_back(array_type(argument.array(), definition.argument_name(i)));
     }
     numbers_.push_back(i);
     std::string name = i < definition.argument_names.size() ? definition.argument_names[i] : fmt::format("arg{}", i);
-    attributes.push_back(ir.getDictionaryAttr(ir.getNamedAttr("tile.name", ir.getStringAttr(name))));
+    argument_attributes_.push_back(named_argument(ir, name));
   }
 
   mlir::Location location = builder_.location();
   module_ = mlir::ModuleOp::create(location);
   ir.setInsertionPointToEnd(module_->getBody());
-  kernel_ = ir.create<KernelOp>(location, definition.name, ir.getFunctionType(types, {}), ir.getArrayAttr(attributes),
-                                mlir::ArrayAttr());
+  kernel_ = ir.create<KernelOp>(location, definition.name, ir.getFunctionType(types, {}),
+                                ir.getArrayAttr(argument_attributes_), mlir::ArrayAttr());
   mlir::Block& block = kernel_.getBody().emplaceBlock();
   builder_.open_scope(&block);
   parameters_.resize(arguments.size());
@@ -204,6 +208,23 @@ Handle Recording::new_tensor(mlir::Value array, DType dtype) {
   return {id_, static_cast<uint32_t>(tensors_.size() - 1)};
 }
 
+static bool is_same_data(const Array& a, const Array& b) {
+  return a.data() == b.data() && a.dtype() == b.dtype() && std::ranges::equal(a.sizes(), b.sizes()) &&
+         std::ranges::equal(a.strides(), b.strides());
+}
+
+Handle Recording::hidden_argument(const Array& array, const std::string& name) {
+  for (auto [known, handle] : llvm::zip(captured_, captured_handles_))
+    if (is_same_data(known, array)) return handle;
+  std::string called = name.empty() ? fmt::format("captured{}", captured_.size()) : name;
+  mlir::Value argument = kernel_.block().addArgument(array_type(array, called), builder_.location());
+  argument_attributes_.push_back(named_argument(builder_.ir, called));
+  numbers_.push_back(parameters_.size() + captured_.size());
+  captured_.push_back(array);
+  captured_handles_.push_back(new_tensor(argument, array.dtype()));
+  return captured_handles_.back();
+}
+
 mlir::Value Recording::tile(const Handle& handle) {
   check_mine(handle, "a tw::Tile");
   const TileEntry& entry = tiles_[handle.index];
@@ -316,13 +337,16 @@ TracedKernel Recording::finish() {
   mlir::ValueRange results = results_ ? mlir::ValueRange(*results_) : mlir::ValueRange();
   builder_.ir.create<ReturnOp>(builder_.location(), results);
   builder_.close_scope();
-  kernel_.setFunctionType(builder_.ir.getFunctionType(kernel_.getArgumentTypes(), mlir::TypeRange(results)));
+  kernel_.setFunctionType(builder_.ir.getFunctionType(kernel_.block().getArgumentTypes(), mlir::TypeRange(results)));
+  kernel_.setArgAttrsAttr(builder_.ir.getArrayAttr(argument_attributes_));
+  set_host_choices(kernel_, choices_);
 
   erase_unused(kernel_);
   if (kernel_.block().getOps<ForOp>().empty())
     builder_.fail(
         "kernel {} stores nothing, so its tile loops do nothing; store what they compute, as in out[tile] = value",
         definition_.name);
+  check_together(kernel_);
   order_by_operands(kernel_);
   number_streams(kernel_);
   number_whole_dims(kernel_, builder_.dimensions.whole_definitions());
@@ -330,7 +354,7 @@ TracedKernel Recording::finish() {
   check_diagnostics(builder_.context(), [&] { return mlir::verify(*module_); });
   check_diagnostics(builder_.context(), [&] { return mlir::failure(mlir::failed(Validity::of(kernel_))); });
   check_loops_are_independent(kernel_);
-  return {std::move(module_), kernel_, std::move(numbers_)};
+  return {std::move(module_), kernel_, std::move(numbers_), std::move(captured_)};
 }
 
 } // namespace tilewright::detail

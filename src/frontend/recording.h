@@ -9,6 +9,7 @@
 
 #include "frontend/builder.h"
 #include "frontend/traced_kernel.h"
+#include "ir/host_choices.h"
 #include "tilewright/control.h"
 #include "tilewright/creation.h"
 #include "tilewright/detail/combiner.h"
@@ -27,7 +28,9 @@ namespace tilewright::detail {
 
 class Recording {
 public:
-  Recording(const KernelDefinition& definition, std::span<const Argument> arguments, mlir::MLIRContext* context);
+  /// `config` may be null; see trace().
+  Recording(const KernelDefinition& definition, std::span<const Argument> arguments, mlir::MLIRContext* context,
+            const Config* config = nullptr);
   ~Recording();
 
   /// The one that this thread is in; null outside of any.
@@ -66,6 +69,9 @@ public:
   };
   const TensorEntry& tensor(const Handle& handle);
   Handle new_tensor(mlir::Value array, DType dtype);
+  /// An array that is no argument of the call, as a further argument of the kernel. One array has one, however often it
+  /// is asked for. It may be added at any time, in a loop too. `name` is for people: "captured0" where it is empty.
+  Handle hidden_argument(const Array& array, const std::string& name = {});
 
   /// What a number of elements is, of a host number or a block size on the device; none where it is another value.
   std::optional<Dim> length(const Operand& operand);
@@ -77,6 +83,17 @@ public:
   bool may_pass_int32(mlir::Value tile);
   /// How many indices the tile's loop walks at the most; none where that is not known.
   std::optional<int64_t> most_indices(mlir::Value tile);
+
+  //
+  // What the host part asks of the config (recording_config.cpp)
+  //
+
+  /// A new block size; its number is the config's as soon as host_number() asks for it. No `max`: as `extent` says.
+  Handle register_block(const std::optional<Dim>& extent, int64_t min, std::optional<int64_t> max,
+                        const SourceLocation& where);
+  /// A registered block size as a host integer.
+  int64_t host_number(const Handle& block);
+  int64_t register_tunable(const std::string& name, llvm::ArrayRef<int64_t> choices, const SourceLocation& where);
 
   //
   // Loads and stores
@@ -220,7 +237,17 @@ private:
                       mlir::ValueRange results);
   Scope record_branch(const Body& body, const SourceLocation& where);
 
+  mlir::Type array_type(const Array& array, const std::string& name);
+  int64_t host_number(uint32_t block);
+  /// A bound of an outermost loop, which is a host integer.
+  mlir::Value with_host_numbers(mlir::Value bound);
+
   const KernelDefinition& definition_;
+  const Config* config_;
+  HostChoices choices_;
+  std::vector<Array> captured_;
+  llvm::SmallVector<Handle> captured_handles_;
+  llvm::SmallVector<mlir::Attribute> argument_attributes_;
   uint32_t id_;
   Builder builder_;
   mlir::OwningOpRef<mlir::ModuleOp> module_;

@@ -86,7 +86,8 @@ void Recording::record_if(const Operand& condition, const Body& then, const Body
     auto found = yes.fresh.find(address);
     if (found == yes.fresh.end()) continue;
     mlir::Value one = variables_[found->second].value, other = variables_[number].value;
-    if (one.getType() != other.getType()) { // no error yet: it may be a variable of each side's own
+    if (one.getType() != other.getType() ||
+        builder_.dtype(one) != builder_.dtype(other)) { // no error yet: it may be a variable of each side's own
       unlike_[number] = fmt::format(
           "a tw::Value has no value after tw::if_ of line {}, whose branches give it {} and {}; "
           "both must give it the same dtype and shape{}",
@@ -110,8 +111,10 @@ void Recording::record_if(const Operand& condition, const Body& then, const Body
   mlir::TypeRange types = mlir::ValueRange(if_yes);
   mlir::Operation* op = create_with_blocks(ir, builder_.location(), mlir::scf::IfOp::getOperationName(), holds, types,
                                            {yes.block.release(), one_sided ? nullptr : no.block.release()});
-  for (auto [one, other, result] : llvm::zip(if_yes, if_no, op->getResults()))
+  for (auto [one, other, result] : llvm::zip(if_yes, if_no, op->getResults())) {
     if (builder_.is_number(one) && builder_.is_number(other)) builder_.mark_number(result);
+    if (builder_.is_unsigned(one)) builder_.mark_unsigned(result);
+  }
   for (auto [number, result] : llvm::zip(variables, op->getResults())) assign_in(number, depth(), result);
   for (auto [entry, result] : llvm::zip(fresh, op->getResults().drop_front(variables.size()))) {
     variables_[entry.second] = {result, depth(), innermost()};

@@ -68,6 +68,7 @@ Handle Recording::open_loop(const LoopStart& start) {
         builder_.fail("the bounds of the outermost tile loop must be sizes or plain numbers, not run-time numbers");
     lower.push_back(builder_.index(begin, "a bound of a tile loop"));
     upper.push_back(builder_.index(end, "a bound of a tile loop"));
+    if (outermost) lower.back() = with_host_numbers(lower.back()), upper.back() = with_host_numbers(upper.back());
     std::optional<int64_t> least_begin = least(lower.back()), greatest_end = greatest(upper.back());
     ranges.push_back({lower.back(), upper.back(), least_begin.value_or(0), least_begin ? greatest_end : std::nullopt});
 

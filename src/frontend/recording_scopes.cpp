@@ -61,7 +61,7 @@ mlir::Value Recording::value_in(uint32_t number, uint32_t depth) {
   mlir::Value outer = value_in(number, depth - 1);
   if (!scope.repeats()) return outer;
   mlir::Value placeholder = scope.block->addArgument(outer.getType(), outer.getLoc());
-  if (builder_.is_number(outer)) builder_.mark_number(placeholder);
+  builder_.mark_like(placeholder, outer);
   scope.tracked[number] = {outer, placeholder, placeholder};
   return placeholder;
 }
@@ -94,7 +94,7 @@ mlir::Value Recording::without_placeholders(mlir::Value value) {
 //===----------------------------------------------------------------------===//
 
 void Recording::check_kept(const std::string& who, mlir::Value before, mlir::Value after) {
-  if (before.getType() == after.getType()) return;
+  if (before.getType() == after.getType() && builder_.dtype(before) == builder_.dtype(after)) return;
   if (SourceLocation assigned = source_location(after.getLoc()); assigned.known()) at(assigned);
   std::string from = builder_.describe(before), to = builder_.describe(after);
   std::string began =
@@ -149,6 +149,7 @@ Recording::Carried Recording::carry(Scope& scope, llvm::ArrayRef<uint32_t> varia
   unsigned seen = scope.block->getNumArguments();
   for (auto [number, outer] : llvm::zip(variables, carried.initial)) {
     mlir::Value argument = scope.block->addArgument(outer.getType(), outer.getLoc());
+    builder_.mark_like(argument, outer);
     mlir::Value placeholder = scope.tracked.lookup(number).placeholder;
     if (placeholder) placeholder.replaceAllUsesWith(argument);
     for (mlir::Value& value : carried.yielded)
@@ -162,7 +163,7 @@ Recording::Carried Recording::carry(Scope& scope, llvm::ArrayRef<uint32_t> varia
 void Recording::assign_results(llvm::ArrayRef<uint32_t> variables, llvm::ArrayRef<mlir::Value> initial,
                                mlir::ValueRange results) {
   for (auto [number, before, result] : llvm::zip(variables, initial, results)) {
-    if (builder_.is_number(before)) builder_.mark_number(result);
+    builder_.mark_like(result, before);
     assign_in(number, depth(), result);
   }
 }

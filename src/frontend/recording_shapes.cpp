@@ -82,7 +82,7 @@ bool Recording::depends_on_block_size(mlir::Value value) {
 }
 
 // A host number, as a dimension.
-static std::optional<Dim> host_number(mlir::Value index) {
+static std::optional<Dim> number_on_host(mlir::Value index) {
   if (auto extent = index.getDefiningOp<ExtentOp>()) return extent.getDim().dim();
   if (auto constant = index.getDefiningOp<mlir::arith::ConstantOp>())
     return Dim(mlir::cast<mlir::IntegerAttr>(constant.getValue()).getInt());
@@ -105,7 +105,7 @@ Recording::LogicalIndex Recording::logical_index(const ShapeParts& shape, const 
                       "config; use a loop over sizes, or numbers from memory",
                       what);
       number = builder_.cast(builder_.tile_index(tile), DType::int64);
-      std::optional<Dim> first = host_number(begin), last = host_number(end);
+      std::optional<Dim> first = number_on_host(begin), last = number_on_host(end);
       if (!first || !first->constant() || *first->constant() != 0)
         number = builder_.pointwise(Pointwise::sub, {number, begin});
       if (first && last) length = *last - *first;

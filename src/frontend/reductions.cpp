@@ -48,14 +48,16 @@ Value Builder::floating(const char* name, const Term& x) {
   return cast(x, accumulation_dtype(own));
 }
 
-Value Builder::sum(const Term& x, ArrayRef<int> dims, bool keepdim) {
+Value Builder::sum(const Term& given, ArrayRef<int> dims, bool keepdim) {
+  const Term x = widened(given);
   SmallVector<int64_t> over = normal_dims(dims, rank(x), "tw::sum");
   DType own = dtype(x), wide = accumulation_dtype(own);
   Value result = reduce(Reduction::Add, cast(x, wide), over, keepdim);
   return cast(result, is_floating_point(own) ? own : wide);
 }
 
-Value Builder::prod(const Term& x, ArrayRef<int> dims, bool keepdim) {
+Value Builder::prod(const Term& given, ArrayRef<int> dims, bool keepdim) {
+  const Term x = widened(given);
   SmallVector<int64_t> over = normal_dims(dims, rank(x), "tw::prod");
   DType own = dtype(x), wide = accumulation_dtype(own);
   Value result = reduce(Reduction::Mul, cast(x, wide), over, keepdim);
@@ -73,6 +75,7 @@ Value Builder::count_nonzero(const Term& x, ArrayRef<int> dims, bool keepdim) {
 }
 
 Value Builder::extremum(Reduction kind, const Term& x, ArrayRef<int> dims, bool keepdim) {
+  if (is_storage_dtype(dtype(x))) return cast(extremum(kind, widened(x), dims, keepdim), dtype(x));
   const char* what = kind == Reduction::Max ? "tw::amax" : "tw::amin";
   return reduce(kind, x.value, normal_dims(dims, rank(x), what), keepdim);
 }
@@ -88,15 +91,17 @@ static Value lane_count(Builder& builder, Value source, ArrayRef<int64_t> dims, 
   return builder.broadcast(count, dims_of(reduced));
 }
 
-Value Builder::mean(const Term& x, ArrayRef<int> dims, bool keepdim) {
+Value Builder::mean(const Term& given, ArrayRef<int> dims, bool keepdim) {
+  const Term x = widened(given);
   SmallVector<int64_t> over = normal_dims(dims, rank(x), "tw::mean");
   Value total = reduce(Reduction::Add, floating("tw::mean", x), over, keepdim);
   Value count = lane_count(*this, x.value, over, total);
   return cast(Value(ir.create<arith::DivFOp>(location_, total, count)), dtype(x));
 }
 
-std::pair<Value, Value> Builder::variance(const char* name, const Term& x, ArrayRef<int> dims, double correction,
+std::pair<Value, Value> Builder::variance(const char* name, const Term& given, ArrayRef<int> dims, double correction,
                                           bool keepdim, bool root) {
+  const Term x = widened(given);
   SmallVector<int64_t> over = normal_dims(dims, rank(x), name);
   DType own = dtype(x);
   Value value = floating(name, x);
@@ -111,7 +116,8 @@ std::pair<Value, Value> Builder::variance(const char* name, const Term& x, Array
   return {cast((root ? sqrt(variance) : variance).value, own), cast(keepdim ? kept_mean : mean.value, own)};
 }
 
-Value Builder::norm(const Term& x, double p, ArrayRef<int> dims, bool keepdim) {
+Value Builder::norm(const Term& given, double p, ArrayRef<int> dims, bool keepdim) {
+  const Term x = widened(given);
   SmallVector<int64_t> over = normal_dims(dims, rank(x), "tw::norm");
   DType own = dtype(x);
   Expression value{this, floating("tw::norm", x)};
@@ -137,7 +143,8 @@ Value Builder::norm(const Term& x, double p, ArrayRef<int> dims, bool keepdim) {
 // Exponentials
 //===----------------------------------------------------------------------===//
 
-Value Builder::softmax(const Term& x, int dim) {
+Value Builder::softmax(const Term& given, int dim) {
+  const Term x = widened(given);
   int64_t over = normal_dims({dim}, rank(x), "tw::softmax")[0];
   Expression value{this, floating("tw::softmax", x)};
   SmallVector<Dim> dims = dims_of(value.value);
@@ -148,7 +155,8 @@ Value Builder::softmax(const Term& x, int dim) {
   return cast((powers / everywhere(Reduction::Add, powers)).value, dtype(x));
 }
 
-Value Builder::log_softmax(const Term& x, int dim) {
+Value Builder::log_softmax(const Term& given, int dim) {
+  const Term x = widened(given);
   int64_t over = normal_dims({dim}, rank(x), "tw::log_softmax")[0];
   Expression value{this, floating("tw::log_softmax", x)};
   SmallVector<Dim> dims = dims_of(value.value);
@@ -158,7 +166,8 @@ Value Builder::log_softmax(const Term& x, int dim) {
   return cast((shifted - Expression{this, broadcast(log(total).value, dims)}).value, dtype(x));
 }
 
-Value Builder::logsumexp(const Term& x, ArrayRef<int> dims, bool keepdim) {
+Value Builder::logsumexp(const Term& given, ArrayRef<int> dims, bool keepdim) {
+  const Term x = widened(given);
   SmallVector<int64_t> over = normal_dims(dims, rank(x), "tw::logsumexp");
   DType own = is_floating_point(dtype(x)) ? dtype(x) : DType::float32;
   Expression value{this, cast(x, accumulation_dtype(own))};

@@ -15,6 +15,10 @@ void erase_unused(KernelOp kernel);
 /// the others into the order in which they are first needed, operands from left to right.
 void order_by_operands(KernelOp kernel);
 
+/// Throws Error where a function of several ops takes values of which one ends with a tile and another does not, and
+/// erases the tile.together ops that say what is taken.
+void check_together(KernelOp kernel);
+
 /// Numbers the streams of random numbers, in the order in which the ops stand: constants with the attribute
 /// `tile.stream`, which they lose.
 void number_streams(KernelOp kernel);

@@ -16,8 +16,9 @@ std::string KernelDefinition::argument_name(size_t index) const {
   return fmt::format("argument {}", index);
 }
 
-TracedKernel trace(const KernelDefinition& definition, const detail::Call& call, mlir::MLIRContext* context) {
-  detail::Recording recording(definition, call.arguments, context);
+TracedKernel trace(const KernelDefinition& definition, const detail::Call& call, mlir::MLIRContext* context,
+                   const Config* config) {
+  detail::Recording recording(definition, call.arguments, context, config);
   call.record(call.function, call.arguments, recording);
   return recording.finish();
 }

@@ -2,10 +2,13 @@
 #pragma once
 
 #include "ir/tile_dialect.h"
+#include "tilewright/config.h"
 #include "tilewright/detail/kernel_core.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
+
+#include <vector>
 
 namespace tilewright {
 
@@ -13,13 +16,20 @@ struct TracedKernel {
   mlir::OwningOpRef<mlir::ModuleOp> module; // holds the one kernel
   KernelOp kernel;
   /// For each argument of the kernel, its number among those of the call: the constants among these are recorded.
+  /// Numbers past these are of `captured`.
   llvm::SmallVector<size_t> parameters;
+  /// Arrays that the lambda holds itself: arguments that no call passes.
+  std::vector<Array> captured = {};
 };
 
 /// Runs the lambda of a call and records it as tile IR with symbolic sizes, verified. Sizes of 1 are constants, and
-/// whole dimensions of equal length are one. The IR depends on nothing but the lambda and the arguments: not on the
-/// order in which the C++ compiler evaluates operands. Throws Error at the user's line.
-TracedKernel trace(const KernelDefinition& definition, const detail::Call& call, mlir::MLIRContext* context);
+/// whole dimensions of equal length are one. The IR depends on nothing but the lambda, the arguments, and what the host
+/// part asks of the config: the values of tunables and registered block sizes, which stand in the IR
+/// (ir/host_choices.h). Where the config does not say or is null, a tunable is its first choice, and a block size a
+/// number that is legal. Not on the order in which the C++ compiler evaluates operands. Throws Error at the user's
+/// line.
+TracedKernel trace(const KernelDefinition& definition, const detail::Call& call, mlir::MLIRContext* context,
+                   const Config* config = nullptr);
 
 /// What a specialisation assumes of the address of an array's first element, in bytes: 16, or the element's own size.
 int64_t assumed_alignment(const Array& array);

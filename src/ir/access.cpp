@@ -313,7 +313,7 @@ template <typename Op> static LogicalResult verify_access(Op op, Type block) {
   auto array = cast<ArrayType>(op.getArray().getType());
   if (static_cast<int64_t>(op.getSubscripts().size()) != array.rank())
     return op.emitOpError("has ") << op.getSubscripts().size() << " subscripts for an array of rank " << array.rank();
-  if (element_type(block) != array.getElementType())
+  if (element_type(block) != array.value_element())
     return op.emitOpError("moves ") << element_type(block) << " between the array's " << array.getElementType();
   size_t operands = 0;
   bool gathers = false;

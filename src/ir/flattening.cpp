@@ -1,5 +1,6 @@
 #include "ir/flattening.h"
 
+#include "ir/host_choices.h"
 #include "ir/kernel_loops.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -35,11 +36,16 @@ private:
 
   bool check_loop() {
     if (loop_.rank() < 2) return refuse("it has one dimension");
+    HostChoices choices = host_choices(kernel_);
     for (auto [dim, block] : llvm::enumerate(loop_.getBlocks().getDims())) {
       std::optional<Symbol> symbol = block.dim().symbol();
       if (!symbol || symbol->kind != Symbol::Kind::Block) return refuse("a dimension has no block size of its own");
       if (llvm::is_contained(found_.blocks, *symbol) || loop_dims_of_block(kernel_, symbol->index).size() != 1)
         return refuse("another loop has one of its block sizes");
+      if (llvm::any_of(choices.blocks, [&](const RegisteredBlock& block) {
+            return block.block == symbol->index && block.value.has_value();
+          }))
+        return refuse("the kernel asks for a block's size");
       found_.blocks.push_back(*symbol);
       std::optional<int64_t> length = LoopDim{loop_, static_cast<unsigned>(dim)}.length();
       if (!length || *length == 0) return refuse("a dimension's length is 0 or not known");

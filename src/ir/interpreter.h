@@ -34,17 +34,26 @@ struct ErrorBounds {
   std::vector<std::vector<double>> arguments, allocations;
 };
 
+/// The wide mode, for figures of error and nothing else: no result is rounded to its floating-point dtype, only to
+/// double, and memory keeps what was stored unrounded. These are the elements of the arguments and allocations, in
+/// row-major order; empty for numbers, and for arrays of integers. The arrays themselves hold them rounded.
+struct UnroundedElements {
+  std::vector<std::vector<double>> arguments, allocations;
+};
+
 /// Runs a kernel of tile IR once it is pinned: the host part with its checks, then every tile of the outermost loop in
 /// order. `block_sizes` are b0, b1, ..., any positive numbers. `allocations` are the arrays for the host part's
 /// tile.empty ops in order; without them they are made, filled with NaN or the lowest integer, so that what no store
-/// reaches shows. With `bounds`, which are sized here, error bounds are computed too. Returns the arrays that the
+/// reaches shows. With `bounds`, which are sized here, error bounds are computed too; with `unrounded`, it runs in the
+/// wide mode. Returns the arrays that the
 /// kernel returns, which share their memory with arguments and allocations.
 ///
 /// Kernels that Validity refuses are refused. Throws Error also where arguments do not have the types, sizes and
 /// strides that the kernel is pinned to.
 std::vector<Array> interpret_kernel(KernelOp kernel, llvm::ArrayRef<int64_t> block_sizes,
                                     llvm::ArrayRef<InterpreterArgument> arguments,
-                                    llvm::ArrayRef<Array> allocations = {}, ErrorBounds* bounds = nullptr);
+                                    llvm::ArrayRef<Array> allocations = {}, ErrorBounds* bounds = nullptr,
+                                    UnroundedElements* unrounded = nullptr);
 
 /// Runs all programs of a launch in order of their ids: as many as `programs` says, or as there are workers.
 /// `arguments` are the kernel's own, then the allocations; a program may see neighbouring dimensions of one merged.

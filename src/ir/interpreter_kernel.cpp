@@ -37,7 +37,8 @@ public:
     });
   }
 
-  std::vector<Array> run(ArrayRef<InterpreterArgument> arguments, ArrayRef<Array> allocations, ErrorBounds* bounds);
+  std::vector<Array> run(ArrayRef<InterpreterArgument> arguments, ArrayRef<Array> allocations, ErrorBounds* bounds,
+                         UnroundedElements* unrounded);
 
 private:
   struct Carried {
@@ -49,6 +50,7 @@ private:
   void check(CheckOp op);
   void allocate(ArrayRef<Array> allocations);
   void keep_bounds(ErrorBounds& bounds);
+  void keep_unrounded(UnroundedElements& unrounded);
 
   // The device part.
   void evaluate(Operation* op);
@@ -567,8 +569,25 @@ void KernelInterpreter::keep_bounds(ErrorBounds& bounds) {
        bounds.allocations);
 }
 
+void KernelInterpreter::keep_unrounded(UnroundedElements& unrounded) {
+  auto keep = [&](ArrayRef<Value> values, std::vector<std::vector<double>>& all) {
+    all.assign(values.size(), {});
+    for (auto [value, elements] : llvm::zip_equal(values, all)) {
+      auto type = dyn_cast<ArrayType>(value.getType());
+      if (!type || !is_real(type.getElementType())) continue;
+      ArrayMemory memory = values_.array(value);
+      elements = memory.array.to_vector<double>();
+      memory.unrounded = &elements;
+      values_.set(value, std::move(memory));
+    }
+  };
+  keep(llvm::to_vector_of<Value>(kernel_.getArguments()), unrounded.arguments);
+  keep(llvm::map_to_vector(kernel_.block().getOps<EmptyOp>(), [](EmptyOp op) -> Value { return op.getArray(); }),
+       unrounded.allocations);
+}
+
 std::vector<Array> KernelInterpreter::run(ArrayRef<InterpreterArgument> arguments, ArrayRef<Array> allocations,
-                                          ErrorBounds* bounds) {
+                                          ErrorBounds* bounds, UnroundedElements* unrounded) {
   bind_arguments(kernel_, arguments, values_);
   // A check fails the call before anything is allocated or written, wherever it stands.
   for (Operation& op : kernel_.block()) {
@@ -580,6 +599,8 @@ std::vector<Array> KernelInterpreter::run(ArrayRef<InterpreterArgument> argument
   }
   allocate(allocations);
   if (bounds) keep_bounds(*bounds);
+  if (unrounded) keep_unrounded(*unrounded);
+  UnroundedLanes wide(unrounded != nullptr);
   for (ForOp loop : kernel_.block().getOps<ForOp>()) run_loop(loop);
   std::vector<Array> returned;
   for (Value array : cast<ReturnOp>(kernel_.block().getTerminator()).getArrays())
@@ -589,8 +610,8 @@ std::vector<Array> KernelInterpreter::run(ArrayRef<InterpreterArgument> argument
 
 std::vector<Array> interpret_kernel(KernelOp kernel, ArrayRef<int64_t> block_sizes,
                                     ArrayRef<InterpreterArgument> arguments, ArrayRef<Array> allocations,
-                                    ErrorBounds* bounds) {
-  return KernelInterpreter(kernel, block_sizes).run(arguments, allocations, bounds);
+                                    ErrorBounds* bounds, UnroundedElements* unrounded) {
+  return KernelInterpreter(kernel, block_sizes).run(arguments, allocations, bounds, unrounded);
 }
 
 } // namespace tilewright

@@ -6,10 +6,15 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 using namespace mlir;
 
 namespace tilewright {
+
+static thread_local bool are_unrounded = false;
+UnroundedLanes::UnroundedLanes(bool on) : before_(std::exchange(are_unrounded, on)) {}
+UnroundedLanes::~UnroundedLanes() { are_unrounded = before_; }
 
 unsigned integer_width(Type element) { return element.isIndex() ? 64 : element.getIntOrFloatBitWidth(); }
 
@@ -24,13 +29,22 @@ static double round_to_odd(long double exact) {
   return std::nextafter(nearest, error > 0 ? HUGE_VAL : -HUGE_VAL);
 }
 
-Lane real_lane(long double exact, Type element) {
-  if (element.isF64()) return {.real = static_cast<double>(exact)};
-  if (element.isF32()) return {.real = static_cast<float>(exact)};
-  llvm::APFloat number(round_to_odd(exact));
+// As `element` has the number, rounded to nearest even. float8_e4m3fn has no infinity: what is too large for it becomes
+// its largest number.
+static Lane converted(llvm::APFloat number, Type element) {
+  const llvm::fltSemantics& semantics = cast<FloatType>(element).getFloatSemantics();
+  const bool was_number = !number.isNaN();
+  const bool negative = number.isNegative();
   bool inexact = false;
-  number.convert(cast<FloatType>(element).getFloatSemantics(), llvm::APFloat::rmNearestTiesToEven, &inexact);
+  number.convert(semantics, llvm::APFloat::rmNearestTiesToEven, &inexact);
+  if (number.isNaN() && was_number) number = llvm::APFloat::getLargest(semantics, negative);
   return {.real = number.convertToDouble()};
+}
+
+Lane real_lane(long double exact, Type element) {
+  if (element.isF64() || are_unrounded) return {.real = static_cast<double>(exact)};
+  if (element.isF32()) return {.real = static_cast<float>(exact)};
+  return converted(llvm::APFloat(round_to_odd(exact)), element);
 }
 
 Lane integer_lane(int64_t exact, Type element) {
@@ -39,6 +53,10 @@ Lane integer_lane(int64_t exact, Type element) {
 }
 
 Lane real_lane_from_integer(int64_t value, bool is_signed, Type element) {
+  if (element.getIntOrFloatBitWidth() == 8 || are_unrounded) { // whole numbers that these may hold are exact in double
+    return real_lane(
+        is_signed ? static_cast<long double>(value) : static_cast<long double>(static_cast<uint64_t>(value)), element);
+  }
   llvm::APFloat number(cast<FloatType>(element).getFloatSemantics());
   number.convertFromAPInt(llvm::APInt(64, value, is_signed), is_signed, llvm::APFloat::rmNearestTiesToEven);
   return {.real = number.convertToDouble()};

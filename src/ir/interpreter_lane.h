@@ -31,6 +31,19 @@ inline bool is_real(mlir::Type element) { return mlir::isa<mlir::FloatType>(elem
 /// Width in bits of an integer type or index.
 unsigned integer_width(mlir::Type element);
 
+/// While one that is `on` lives, floating-point lanes of this thread are rounded to double and no further: the wide
+/// mode of the interpreter.
+class UnroundedLanes {
+public:
+  explicit UnroundedLanes(bool on);
+  ~UnroundedLanes();
+  UnroundedLanes(const UnroundedLanes&) = delete;
+  UnroundedLanes& operator=(const UnroundedLanes&) = delete;
+
+private:
+  bool before_;
+};
+
 /// `exact` rounded to a floating-point type, to nearest even, once.
 Lane real_lane(long double exact, mlir::Type element);
 

@@ -80,18 +80,20 @@ static void write_element(char* address, const Lane& lane, Type element, int64_t
 }
 
 static Lane read(const ArrayMemory& memory, const Element& at) {
-  Lane lane = read_element(at.address, memory.type.getElementType(), memory.type.element_bytes());
+  Lane lane = read_element(at.address, memory.type.value_element(), memory.type.element_bytes());
   if (memory.errors) lane.error = (*memory.errors)[at.number];
+  if (memory.unrounded) lane.real = (*memory.unrounded)[at.number];
   return lane;
 }
 
 static void write(const ArrayMemory& memory, const Element& at, const Lane& lane) {
-  write_element(at.address, lane, memory.type.getElementType(), memory.type.element_bytes());
+  write_element(at.address, lane, memory.type.value_element(), memory.type.element_bytes());
   if (memory.errors) (*memory.errors)[at.number] = lane.error;
+  if (memory.unrounded) (*memory.unrounded)[at.number] = lane.real;
 }
 
 BlockValue load(Operation* op, const ResolvedAccess& access, ArrayRef<int64_t> shape) {
-  BlockValue result(access.memory.type.getElementType(), shape);
+  BlockValue result(access.memory.type.value_element(), shape);
   std::fill(result.lanes.begin(), result.lanes.end(), Lane::missing());
   for_each_index(access.bounds, [&](ArrayRef<int64_t> index) {
     result.at(index) = is_masked_off(op, access, index) ? Lane{} : read(access.memory, element_of(op, access, index));
@@ -204,6 +206,7 @@ void print(PrintOp op, const BlockValue* value, ArrayRef<int64_t> bounds, int64_
 
 static DType dtype_of_element(Operation* op, Type element) {
   if (element.isInteger(1)) return boolean;
+  if (element.isUnsignedInteger(8)) return uint8;
   if (element.isInteger(8)) return int8;
   if (element.isInteger(16)) return int16;
   if (element.isInteger(32)) return int32;
@@ -212,6 +215,8 @@ static DType dtype_of_element(Operation* op, Type element) {
   if (element.isBF16()) return bfloat16;
   if (element.isF32()) return float32;
   if (element.isF64()) return float64;
+  if (element.isFloat8E4M3FN()) return float8_e4m3fn;
+  if (element.isFloat8E5M2()) return float8_e5m2;
   fail(source_location(op->getLoc()), "the interpreter does not know arrays of {}", type_text(element));
 }
 

@@ -6,6 +6,12 @@
 
 #include "llvm/ADT/TypeSwitch.h"
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <vector>
+
 using namespace mlir;
 
 namespace tilewright {
@@ -86,6 +92,49 @@ static BlockValue take(const BlockValue& source, const BlockValue& indices, int6
   return result;
 }
 
+// NaN is larger than every number, and equal to itself.
+static bool is_less(const Lane& a, const Lane& b, bool real) {
+  if (!real) return a.integer < b.integer;
+  return std::isnan(b.real) ? !std::isnan(a.real) : a.real < b.real;
+}
+
+// A row that is missing has no order. Where lanes may be so far off that another implementation has another order,
+// their places cannot be compared.
+static BlockValue sort(SortOp op, const BlockValue& source) {
+  const bool real = is_real(source.element);
+  const int64_t dim = op.getDim(), count = source.shape[dim];
+  BlockValue result(element_type(op.getType()), source.shape);
+  SmallVector<int64_t> rows(source.shape);
+  rows[dim] = std::min<int64_t>(count, 1);
+  for_each_index(rows, [&](ArrayRef<int64_t> row) {
+    SmallVector<int64_t> index(row);
+    auto lane = [&](const BlockValue& of, int64_t i) -> const Lane& { return index[dim] = i, of.at(index); };
+    std::vector<int64_t> order(count);
+    std::iota(order.begin(), order.end(), int64_t(0));
+    auto missing = llvm::count_if(order, [&](int64_t i) { return lane(source, i).state == LaneState::Missing; });
+    if (missing != 0 && missing != count)
+      fail(source_location(op->getLoc()), "{} reads lanes that do not exist: {} of {} along dimension {}", op_name(op),
+           missing, count, dim);
+    if (missing == 0)
+      std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+        const Lane x = lane(source, a), y = lane(source, b);
+        return op.getDescending() ? is_less(y, x, real) : is_less(x, y, real);
+      });
+    bool is_certain = true;
+    for (int64_t i = 0; i + 1 < count && missing == 0; ++i) {
+      const Lane a = lane(source, order[i]), b = lane(source, order[i + 1]);
+      double reach = a.error + b.error;
+      if (reach > 0 && !(std::fabs(a.real - b.real) > reach)) is_certain = false;
+    }
+    for (int64_t i = 0; i < count; ++i) {
+      index[dim] = i;
+      result.at(index) = missing ? Lane::missing() : integer_lane(order[i], result.element);
+      if (!is_certain) result.at(index).error = std::numeric_limits<double>::infinity();
+    }
+  });
+  return result;
+}
+
 static BlockValue splat(Lane lane, Type element, ArrayRef<int64_t> shape) {
   BlockValue result(element, shape);
   std::fill(result.lanes.begin(), result.lanes.end(), lane);
@@ -101,6 +150,7 @@ BlockValue evaluate_lanewise(Operation* op, const Environment& environment, Arra
       .Case([&](ExpandDimsOp op) { return expand_dims(value_of(op.getSource()), op.getDim(), shape); })
       .Case([&](TransposeOp op) { return transpose(value_of(op.getSource()), op.getPermutation(), shape); })
       .Case([&](ReshapeOp op) { return reshape(value_of(op.getSource()), shape); })
+      .Case([&](SortOp op) { return sort(op, value_of(op.getSource())); })
       .Case([&](TakeOp op) { return take(value_of(op.getSource()), value_of(op.getIndices()), op.getDim(), shape); })
       .Default([&](Operation* op) {
         bool pointwise = isa<CompositeOp>(op) || isa<arith::ArithDialect, math::MathDialect>(op->getDialect());

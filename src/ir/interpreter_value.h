@@ -45,8 +45,9 @@ struct ArrayMemory {
   Array array;
   ArrayType type;
   llvm::SmallVector<int64_t> sizes;
-  std::string name;                      // for messages
-  std::vector<double>* errors = nullptr; // where bounds are kept: of each element, in row-major order
+  std::string name;                         // for messages
+  std::vector<double>* errors = nullptr;    // where bounds are kept: of each element, in row-major order
+  std::vector<double>* unrounded = nullptr; // in the wide mode: what its floating-point elements are, unrounded
 };
 
 /// The values that ops have given so far.

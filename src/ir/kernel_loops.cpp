@@ -1,5 +1,7 @@
 #include "ir/kernel_loops.h"
 
+#include "ir/host_choices.h"
+
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 #include <algorithm>
@@ -93,6 +95,7 @@ unsigned block_id_count(KernelOp kernel) {
       for (Symbol symbol : monomial.symbols)
         if (symbol.kind == Symbol::Kind::Block) count = std::max(count, symbol.index + 1);
   };
+  for (const RegisteredBlock& block : host_choices(kernel).blocks) count = std::max(count, block.block + 1);
   kernel.walk([&](Operation* op) {
     if (auto loop = dyn_cast<ForOp>(op))
       for (DimAttr block : loop.getBlocks().getDims()) see(block.dim());

@@ -349,6 +349,16 @@ LogicalResult ReshapeOp::verify() {
   return success();
 }
 
+LogicalResult SortOp::verify() {
+  SmallVector<Dim> source = dims_of(getSource());
+  Type element = element_type(getSource().getType());
+  if (!element.isF32() && !element.isF64() && !element.isInteger(32) && !element.isInteger(64))
+    return emitOpError("sorts f32, f64, i32 and i64, found ") << element;
+  if (dims_of(getResult()) != source || getDim() >= source.size() || !element_type(getType()).isInteger(64))
+    return emitOpError("gives an i64 for each element of its source, along one of its dimensions");
+  return success();
+}
+
 LogicalResult TakeOp::verify() {
   SmallVector<Dim> source = dims_of(getSource()), indices = dims_of(getIndices()), result = dims_of(getResult());
   if (!element_type(getIndices().getType()).isIntOrIndex()) return emitOpError("has indices that are no integers");

@@ -402,6 +402,46 @@ def Tile_TakeOp : Tile_Op<"take", [Pure]> {
   let hasVerifier = 1;
 }
 
+def Tile_TogetherOp : Tile_Op<"together", [Pure]> {
+  let summary = "values that a function of several ops takes, and that must exist in the same lanes";
+  let description = [{
+    What is made of several ops has no neutral element, though each of the ops may have one. It is checked and erased at
+    the end of recording. Level: tile IR.
+  }];
+  let arguments = (ins StrAttr:$function, Variadic<AnyRankedTensor>:$values);
+  let assemblyFormat = "$function `(` $values `)` attr-dict `:` type($values)";
+}
+
+def Tile_SortOp : Tile_Op<"sort", [Pure]> {
+  let summary = "the order of the lanes of one dimension: where the first of them is, the second, and so on";
+  let description = [{
+    Ascending, or with `descending` the other way; equal lanes keep their order, -0 is equal to 0, NaN is larger than
+    every number. `tile.take` of the source by the result is what is sorted. The elements are f32, f64, i32 or i64, the
+    dimension is whole, the result is of i64. Level: both.
+  }];
+  let arguments = (ins AnyRankedTensor:$source, I64Attr:$dim, UnitAttr:$descending);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = [{
+    $source `dim` $dim (`descending` $descending^)? attr-dict `:` type($source) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_SortLanesOp : Tile_Op<"sort_lanes", [
+    MemoryEffects<[MemRead, MemWrite]>, AttrSizedOperandSegments]> {
+  let summary = "writes the order of a row of memory, as `tile.sort` has it";
+  let description = [{
+    Of `count` neighbours in `keys`, from the given place on, to as many in `order`, which is of i64. Level: the CPU
+    backend's loops stage.
+  }];
+  let arguments = (ins AnyMemRef:$keys, AnyMemRef:$order, Variadic<Index>:$keys_at, Variadic<Index>:$order_at,
+                       I64Attr:$count, UnitAttr:$descending);
+  let assemblyFormat = [{
+    $keys `[` $keys_at `]` `,` $order `[` $order_at `]` `count` $count (`descending` $descending^)? attr-dict `:`
+    type($keys) `,` type($order)
+  }];
+}
+
 //===----------------------------------------------------------------------===//
 // Computation
 //===----------------------------------------------------------------------===//

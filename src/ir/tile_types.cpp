@@ -167,6 +167,10 @@ SmallVector<int64_t> ArrayType::sizes() const {
   return llvm::map_to_vector(getDims(), [](DimAttr dim) { return *dim.dim().constant(); });
 }
 
+Type ArrayType::value_element() const {
+  return getElementType().isUnsignedInteger() ? IntegerType::get(getContext(), 8) : getElementType();
+}
+
 int64_t ArrayType::element_bytes() const { return (getElementType().getIntOrFloatBitWidth() + 7) / 8; }
 
 int64_t ArrayType::bytes() const {

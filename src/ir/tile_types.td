@@ -108,7 +108,8 @@ def Tile_ArrayType : TypeDef<Tile_Dialect, "Array"> {
   let description = [{
     `!tile.array<f32, [s0, s1]>`, and once pinned `!tile.array<f32, [1024, 512], strides [512, 1], align 16>`. Strides
     count elements. `align` is what may be assumed of the data pointer, in bytes; without it, the element's own size.
-    A `bool` array has element type i1 and one byte per element.
+    A `bool` array has element type i1 and one byte per element. A `uint8` array has element type ui8; values on the
+    device are signless, i8, and ops say how they take them.
   }];
   let parameters = (ins "::mlir::Type":$elementType, ArrayRefParameter<"::tilewright::DimAttr">:$dims,
                         ArrayRefParameter<"int64_t">:$strides, "int64_t":$alignment);
@@ -119,6 +120,8 @@ def Tile_ArrayType : TypeDef<Tile_Dialect, "Array"> {
   }]>];
   let extraClassDeclaration = [{
     int64_t rank() const { return getDims().size(); }
+    /// The type of one element as a value on the device: i8 for ui8.
+    ::mlir::Type value_element() const;
     bool is_pinned() const;
     /// The sizes of a pinned array.
     ::llvm::SmallVector<int64_t> sizes() const;

@@ -237,6 +237,13 @@ FailureOr<Validity::Lanes> Validity::lanes_of(Operation* op, RankedTensorType ty
           any[dim] = of(transpose.getSource())[source];
         return any;
       })
+      .Case([&](SortOp sort) -> FailureOr<Lanes> {
+        Lanes lanes(of(sort.getSource()));
+        if (lanes[sort.getDim()].kind == Kind::Tiles)
+          return sort.emitError() << "sorts along dimension " << sort.getDim()
+                                  << ", a tile that may end early; only whole dimensions can be sorted";
+        return lanes;
+      })
       .Case([&](TakeOp take) -> FailureOr<Lanes> {
         Lanes lanes(of(take.getIndices()));
         for (auto [dim, lane] : llvm::enumerate(of(take.getSource()))) {

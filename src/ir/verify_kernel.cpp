@@ -1,4 +1,5 @@
 // What must hold of a kernel and of a program as a whole, beyond what each op checks: the rules of tile_types.td.
+#include "ir/host_choices.h"
 #include "ir/tile_dialect.h"
 
 using namespace mlir;
@@ -48,6 +49,7 @@ static bool is_host_op(Operation* op) {
 
 LogicalResult KernelOp::verifyRegions() {
   if (getBody().empty()) return emitOpError("has no body");
+  if (failed(verify_host_choices(*this))) return failure();
   SmallVector<ForOp> outermost;
   Operation* barrier = nullptr;
   for (Operation& op : block()) {

@@ -12,8 +12,9 @@ namespace tilewright {
 
 namespace {
 
-// Of DLPack 0.8 and later; Debian 12 has 0.6.
+// Of DLPack 0.8, and 1.1, and later; Debian 12 has 0.6.
 constexpr uint8_t kBoolCode = 6;
+constexpr uint8_t kFloat8E4M3FNCode = 10, kFloat8E5M2Code = 12;
 
 DLDataType to_dlpack_type(DType dtype) {
   uint8_t code = kDLInt;
@@ -21,6 +22,8 @@ DLDataType to_dlpack_type(DType dtype) {
   if (dtype == DType::uint8) code = kDLUInt;
   if (dtype == DType::bfloat16) code = kDLBfloat;
   if (is_floating_point(dtype) && dtype != DType::bfloat16) code = kDLFloat;
+  if (dtype == DType::float8_e4m3fn) code = kFloat8E4M3FNCode;
+  if (dtype == DType::float8_e5m2) code = kFloat8E5M2Code;
   return {code, uint8_t(size_in_bytes(dtype) * 8), 1};
 }
 

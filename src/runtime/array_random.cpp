@@ -95,6 +95,8 @@ int64_t largest_exact_integer(DType dtype) {
     if constexpr (std::integral<T>) return std::numeric_limits<T>::max();
     if constexpr (std::is_same_v<T, Half>) return 1 << 11;
     if constexpr (std::is_same_v<T, BFloat16>) return 1 << 8;
+    if constexpr (std::is_same_v<T, Float8E4M3FN>) return 1 << 4;
+    if constexpr (std::is_same_v<T, Float8E5M2>) return 1 << 3;
     return int64_t(1) << std::numeric_limits<T>::digits;
   });
 }

@@ -9,7 +9,10 @@
 
 namespace tilewright {
 
-template <class T> inline constexpr bool is_half = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
+// The floating-point types that are computed with as float.
+template <class T>
+inline constexpr bool is_narrow_float = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16> ||
+                                        std::is_same_v<T, Float8E4M3FN> || std::is_same_v<T, Float8E5M2>;
 
 template <std::integral To, std::floating_point From> To float_to_integer(From value) {
   // The bounds are powers of two (or 0), so From holds them exactly; the upper one is the first that does not fit.
@@ -24,9 +27,9 @@ template <std::integral To, std::floating_point From> To float_to_integer(From v
 template <class To, class From> To convert_element(From value) {
   if constexpr (std::is_same_v<To, From>)
     return value;
-  else if constexpr (is_half<From>)
+  else if constexpr (is_narrow_float<From>)
     return convert_element<To>(static_cast<float>(value));
-  else if constexpr (is_half<To>)
+  else if constexpr (is_narrow_float<To>)
     return To(value);
   else if constexpr (std::is_same_v<To, bool>)
     return value != 0;

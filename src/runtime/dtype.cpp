@@ -16,6 +16,9 @@ std::optional<DType> dtype_from_name(std::string_view text) {
 }
 
 DType promote_types(DType a, DType b) {
+  if (a == b) return a;
+  if (is_float8(a)) a = DType::float32;
+  if (is_float8(b)) b = DType::float32;
   if (a > b) std::swap(a, b);
   // The enumeration goes from narrow to wide, bool below integers below floating point, so the larger one wins, but
   // for the two pairs of which neither holds the other.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "runtime/device_print.h"
+#include "runtime/sort_lanes.h"
 #include "tilewright/dtype.h"
 
 #include <cstddef>
@@ -58,6 +59,8 @@ struct RuntimeTable {
   float (*binary_float32[kBinaryRuntimeFunctions])(float, float);
   double (*binary_float64[kBinaryRuntimeFunctions])(double, double);
   decltype(&print_from_device) print;
+  // sort_lanes() of float32, float64, int32 and int64.
+  decltype(&sort_lanes<float>) sort[4];
 };
 
 // Where in the table the pointer to the function for `dtype` (float32 or float64) is, in bytes.

@@ -22,6 +22,8 @@ template <class Visitor> decltype(auto) visit_dtype(DType dtype, Visitor&& visit
   case DType::bfloat16: return visitor(std::type_identity<BFloat16>());
   case DType::float32: return visitor(std::type_identity<float>());
   case DType::float64: return visitor(std::type_identity<double>());
+  case DType::float8_e4m3fn: return visitor(std::type_identity<Float8E4M3FN>());
+  case DType::float8_e5m2: return visitor(std::type_identity<Float8E5M2>());
   }
   std::unreachable();
 }

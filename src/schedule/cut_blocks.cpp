@@ -1,5 +1,6 @@
 #include "schedule/cut_blocks.h"
 
+#include "ir/host_choices.h"
 #include "ir/kernel_loops.h"
 
 #include "llvm/ADT/BitVector.h"
@@ -32,6 +33,8 @@ static BitVector observed_blocks(KernelOp kernel, unsigned count) {
       for (Symbol symbol : monomial.symbols)
         if (symbol.kind == Symbol::Kind::Block && symbol.index < count) observed.set(symbol.index);
   };
+  for (const RegisteredBlock& block : host_choices(kernel).blocks)
+    if (block.value && block.block < count) observed.set(block.block);
   kernel.walk([&](Operation* op) {
     if (auto extent = dyn_cast<ExtentOp>(op)) see(extent.getDim().dim());
     if (auto slice = dyn_cast<SliceOp>(op)) see(cast<TileType>(slice.getResult().getType()).getExtent().dim());

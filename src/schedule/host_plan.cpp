@@ -13,6 +13,9 @@ DType dtype_of_element(Type element) {
   if (element.isBF16()) return DType::bfloat16;
   if (element.isF32()) return DType::float32;
   if (element.isF64()) return DType::float64;
+  if (element.isFloat8E4M3FN()) return DType::float8_e4m3fn;
+  if (element.isFloat8E5M2()) return DType::float8_e5m2;
+  if (element.isUnsignedInteger(8)) return DType::uint8;
   switch (element.getIntOrFloatBitWidth()) {
   case 1: return DType::boolean;
   case 8: return DType::int8;
@@ -34,8 +37,9 @@ HostPlan evaluate_host(KernelOp pinned) {
     if (auto real = dyn_cast_or_null<FloatAttr>(empty.getFillAttr()))
       fill = Number(real.getValueAsDouble());
     else if (auto integer = dyn_cast_or_null<IntegerAttr>(empty.getFillAttr()))
-      fill = Number(integer.getType().isInteger(1) ? int64_t(integer.getValue().getZExtValue())
-                                                   : integer.getValue().getSExtValue());
+      fill = Number(integer.getType().isInteger(1) || integer.getType().isUnsignedInteger()
+                        ? int64_t(integer.getValue().getZExtValue())
+                        : integer.getValue().getSExtValue());
     plan.allocations.push_back({dtype_of_element(array.getElementType()), {sizes.begin(), sizes.end()}, fill});
   }
   for (Value array : pinned.block().getTerminator()->getOperands()) {

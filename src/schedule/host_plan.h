@@ -34,7 +34,7 @@ struct HostPlan {
 
 HostPlan evaluate_host(KernelOp pinned);
 
-/// The dtype of an array's elements. i8 is int8: uint8 has no type of its own in the IR.
+/// The dtype of an array's elements.
 DType dtype_of_element(mlir::Type element);
 
 } // namespace tilewright

@@ -329,7 +329,7 @@ Value TileLowering::completed(OpOperand& operand) {
 
 // Ops that mean the same on both levels.
 LogicalResult TileLowering::lower_same(Operation* op) {
-  bool known = isa<SplatOp, BroadcastOp, ExpandDimsOp, TransposeOp, ReshapeOp, TakeOp, CompositeOp>(op) ||
+  bool known = isa<SplatOp, BroadcastOp, ExpandDimsOp, TransposeOp, ReshapeOp, TakeOp, SortOp, CompositeOp>(op) ||
                isa<arith::ArithDialect, math::MathDialect>(op->getDialect());
   if (!known) return op->emitError() << "'" << op->getName() << "' is not supported by this version";
   if (auto broadcast = dyn_cast<BroadcastOp>(op)) {

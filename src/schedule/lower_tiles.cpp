@@ -1,5 +1,7 @@
 #include "schedule/lower_tiles.h"
 
+#include "schedule/map_programs.h"
+
 #include "ir/kernel_loops.h"
 #include "schedule/tile_lowering.h"
 #include "schedule/unroll_loops.h"
@@ -140,7 +142,9 @@ LogicalResult TileLowering::lower_parallel(ForOp loop, Value id) {
   SmallVector<Value> coordinates{id};
   if (loop.rank() > 1) {
     SmallVector<Type> types(loop.rank(), builder_.getIndexType());
-    coordinates = builder_.create<MapProgramOp>(loc, types, id, counts).getCoordinates();
+    auto map = builder_.create<MapProgramOp>(loc, types, id, counts);
+    if (auto group = loop->getAttrOfType<IntegerAttr>(kGroup)) map.setGroup(group.getInt());
+    coordinates = map.getCoordinates();
   }
   for (auto [tile, count, coordinate, variable] : llvm::zip(tiles, counts, coordinates, loop.variables())) {
     tile.number = count == 1 ? constant(loc, 0) : coordinate;

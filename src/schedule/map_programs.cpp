@@ -1,5 +1,6 @@
 #include "schedule/map_programs.h"
 
+#include "ir/kernel_loops.h"
 #include "ir/programs_per_worker.h"
 #include "support/planted_bug.h"
 
@@ -11,6 +12,19 @@
 using namespace mlir;
 
 namespace tilewright {
+
+LogicalResult set_groups(KernelOp kernel, ArrayRef<int64_t> groups) {
+  Builder builder(kernel.getContext());
+  for (int64_t group : groups)
+    if (group < 1) return kernel.emitError() << "cannot have a group of " << group;
+  for (ForOp loop : parallel_loops(kernel)) {
+    if (loop.rank() < 2) continue;
+    if (groups.empty()) break;
+    if (groups.front() != 1) loop->setAttr(kGroup, builder.getI64IntegerAttr(groups.front()));
+    groups = groups.drop_front();
+  }
+  return success();
+}
 
 std::optional<PidType> pid_type_from_name(StringRef name) {
   return llvm::StringSwitch<std::optional<PidType>>(name)
@@ -129,7 +143,7 @@ LogicalResult map_programs(ProgramOp program, const ProgramMapping& mapping) {
     return program.emitError() << "cannot have " << mapping.programs_per_worker << " programs for each worker";
   if (mapping.type == PidType::Xyz) return use_axes(program);
   program.walk([&](MapProgramOp map) {
-    if (map.getCounts().size() > 1) map.setGroup(mapping.group);
+    if (map.getCounts().size() > 1 && mapping.group > 1) map.setGroup(mapping.group);
   });
   if (mapping.type == PidType::Flat) return success();
   if (program.getPhases()) return program.emitError("has a barrier, so its programs cannot be persistent");

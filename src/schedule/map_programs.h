@@ -25,12 +25,17 @@ namespace tilewright {
 
 enum class PidType { Flat, Xyz, PersistentBlocked, PersistentInterleaved };
 
+/// Says of each outermost loop of several dimensions, in order, how many rows of its tiles go together: the attribute
+/// `tile.group`, which lower_tiles carries to its tile.map_program. Fewer groups than loops: the others have none.
+mlir::LogicalResult set_groups(KernelOp kernel, llvm::ArrayRef<int64_t> groups);
+inline constexpr const char* kGroup = "tile.group";
+
 /// By its name in a config; nothing where there is no such type.
 std::optional<PidType> pid_type_from_name(llvm::StringRef name);
 
 struct ProgramMapping {
   PidType type = PidType::Flat;
-  int64_t group = 1;               // rows of tiles that go together
+  int64_t group = 1;               // rows of tiles that go together, of all loops; 1: as they say themselves
   int64_t programs_per_worker = 1; // of persistent ones
   bool strided = false;            // interleaved ones walk tiles in steps of the number of programs
 };

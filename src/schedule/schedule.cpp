@@ -1,6 +1,7 @@
 #include "schedule/schedule.h"
 
 #include "ir/context.h"
+#include "ir/host_choices.h"
 #include "schedule/annotate_loops.h"
 #include "schedule/choose_accesses.h"
 #include "schedule/count_lanes.h"
@@ -28,7 +29,7 @@ struct Choices {
   std::vector<std::vector<int64_t>> loop_orders;
   std::vector<std::optional<int64_t>> reduction_loops;
   std::string pid_type = "flat";
-  int64_t l2_grouping = 1;
+  std::vector<int64_t> l2_groupings;
   int64_t programs_per_worker = 1;
   std::vector<bool> flattened;
   std::vector<int64_t> unroll_factors;
@@ -41,8 +42,7 @@ struct Choices {
     if (config.has("loop_orders")) loop_orders = config.get_int_lists("loop_orders");
     if (config.has("reduction_loops")) reduction_loops = config.get_optional_ints("reduction_loops");
     if (config.has("pid_type")) pid_type = config.get_string("pid_type");
-    if (config.has("l2_groupings"))
-      if (std::vector<int64_t> groups = config.get_ints("l2_groupings"); !groups.empty()) l2_grouping = groups[0];
+    if (config.has("l2_groupings")) l2_groupings = config.get_ints("l2_groupings");
     if (config.has("range_unroll_factors")) unroll_factors = config.get_ints("range_unroll_factors");
     if (config.has("flatten_loops")) flattened = config.get_bools("flatten_loops");
     if (config.has("static_ranges")) static_ranges = config.get_bools("static_ranges");
@@ -62,6 +62,22 @@ struct Choices {
 
 } // namespace
 
+// What a recording asked of the config, it holds for alone.
+static LogicalResult check_choices(KernelOp kernel, const Config& config) {
+  HostChoices recorded = host_choices(kernel);
+  std::vector<int64_t> sizes;
+  if (config.has("block_sizes")) sizes = config.get_ints("block_sizes");
+  for (const RegisteredBlock& block : recorded.blocks)
+    if (block.value && (block.block >= sizes.size() || sizes[block.block] != *block.value))
+      return kernel.emitError() << "was recorded for a block size " << block.block << " of " << *block.value
+                                << ", which the config does not have";
+  for (const Tunable& tunable : recorded.tunables)
+    if (config.has(tunable.name) && config.get_int(tunable.name) != tunable.value)
+      return kernel.emitError() << "was recorded for a '" << tunable.name << "' of " << tunable.value
+                                << ", which the config does not have";
+  return success();
+}
+
 static FailureOr<ProgramOp> run_passes(KernelOp kernel, Choices choices, const BackendLimits& limits,
                                        OpBuilder& builder) {
   std::optional<PidType> pid_type = pid_type_from_name(choices.pid_type);
@@ -69,6 +85,7 @@ static FailureOr<ProgramOp> run_passes(KernelOp kernel, Choices choices, const B
 
   // Tile IR.
   number_loops(kernel);
+  if (failed(set_groups(kernel, choices.l2_groupings))) return failure();
   if (failed(choose_accesses(kernel, choices.indexing, choices.load_evictions, choices.store_evictions)))
     return failure();
   if (failed(order_loops(kernel, choices.loop_orders))) return failure();
@@ -86,7 +103,7 @@ static FailureOr<ProgramOp> run_passes(KernelOp kernel, Choices choices, const B
     if (failed(unrolled)) return failure();
     if (*unrolled) prove_bounds(*program); // the unrolled part of a ragged range has full tiles only
   }
-  const ProgramMapping mapping{*pid_type, choices.l2_grouping, choices.programs_per_worker,
+  const ProgramMapping mapping{*pid_type, /*group=*/1, choices.programs_per_worker,
                                /*strided=*/limits.loops_are_annotated};
   if (failed(map_programs(*program, mapping))) return failure();
   if (limits.loops_are_annotated) {
@@ -106,6 +123,7 @@ OwningOpRef<ModuleOp> schedule(KernelOp pinned, const Config& config, const Back
   check_diagnostics(pinned.getContext(), [&] {
     OpBuilder builder = OpBuilder::atBlockEnd(module->getBody());
     auto kernel = cast<KernelOp>(builder.clone(*pinned));
+    if (failed(check_choices(kernel, config))) return failure();
     FailureOr<ProgramOp> program = run_passes(kernel, std::move(choices), limits, builder);
     kernel.erase();
     return success(succeeded(program));

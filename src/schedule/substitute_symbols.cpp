@@ -1,5 +1,7 @@
 #include "schedule/substitute_symbols.h"
 
+#include "ir/host_choices.h"
+
 using namespace mlir;
 
 namespace tilewright {
@@ -51,6 +53,10 @@ void substitute_symbols(KernelOp kernel, SymbolValue value) {
   };
   kernel.setFunctionType(FunctionType::get(kernel.getContext(), substitute_all(kernel.getArgumentTypes()),
                                            substitute_all(kernel.getResultTypes())));
+  HostChoices choices = host_choices(kernel);
+  for (RegisteredBlock& block : choices.blocks)
+    if (block.extent) block.extent = block.extent->substitute(value);
+  set_host_choices(kernel, choices);
   SmallVector<Dim> wholes = kernel.whole_dims();
   if (wholes.empty()) return;
   for (Dim& dim : wholes) dim = dim.substitute(value);

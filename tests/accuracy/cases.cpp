@@ -253,6 +253,7 @@ bool divides(const Case& test) {
 
 Real number(uint64_t bits, DType dtype) {
   if (dtype == DType::boolean) return bits & 1;
+  if (dtype == DType::uint8) return bits & 0xff;
   if (!is_floating_point(dtype)) {
     int unused = 64 - static_cast<int>(size_in_bytes(dtype)) * 8;
     return static_cast<int64_t>(bits << unused) >> unused;

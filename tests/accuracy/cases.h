@@ -28,8 +28,9 @@ struct Case {
 const std::vector<Case>& cases();
 
 /// The dtypes that operations are tested with.
-inline constexpr DType kTestedDTypes[] = {DType::float32, DType::float64, DType::bfloat16, DType::float16, DType::int8,
-                                          DType::int16,   DType::int32,   DType::int64,    DType::boolean};
+inline constexpr DType kTestedDTypes[] = {DType::float32, DType::float64, DType::bfloat16, DType::float16,
+                                          DType::int8,    DType::uint8,   DType::int16,    DType::int32,
+                                          DType::int64,   DType::boolean};
 
 /// The operands of a test: rows of equally many elements, the bits of each in the low bytes.
 struct Inputs {

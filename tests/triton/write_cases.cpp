@@ -55,6 +55,8 @@ public:
   int write(size_t configs) {
     std::vector<Config> all = random_configs(specialisation_.spec, configs, 7);
     all.insert(all.begin(), default_config(specialisation_.spec));
+    // The kernel as it is recorded for its defaults.
+    std::erase_if(all, [&](const Config& config) { return !holds_for(specialisation_, config); });
     int wrong = 0;
     for (size_t i = 0; i < all.size(); ++i) wrong += !write(all[i], folder_ / fmt::format("{}_{}", name_, i));
     return wrong;

@@ -20,7 +20,7 @@ using Subscripts = std::initializer_list<TensorIndex>;
 struct AtomicFunction {
   const char* name;
   Value (*apply)(const Tensor& x, Subscripts subscripts, const Operand& value, const char* sem,
-                 SourceLocation location);
+                 const AccessOptions& options, SourceLocation location);
   bool of_bits; // integers and bools
 };
 static const AtomicFunction kFunctions[] = {{"atomic_add", atomic_add, false},  {"atomic_max", atomic_max, false},
@@ -38,7 +38,7 @@ static const AtomicFunction& function_of(const Form& form) {
 static bool takes(const Generator& g, std::string_view name, DType dtype, bool shared) {
   if (name == "atomic_xchg" || name == "atomic_cas") return true;
   if (function_of(*find_form(name)).of_bits) return !is_floating_point(dtype);
-  if (dtype == boolean) return false;
+  if (dtype == boolean || (dtype == uint8 && name != "atomic_add")) return false;
   if (name != "atomic_add" || !shared || !is_floating_point(dtype)) return true;
   return g.kernel.exact && (dtype == float32 || dtype == float64); // sums of 16-bit numbers are rounded
 }
@@ -137,7 +137,7 @@ static void record_atomic(Recorder& r, const Statement& s) {
   r.with_subscripts(s, [&](const auto&... index) {
     define_if_own(r, s,
                   function_of(*s.form).apply(r.tensor(s.tensor), {index...}, r.operand(s, 0), kOrders[s.numbers.at(0)],
-                                             std::source_location::current()));
+                                             {}, std::source_location::current()));
   });
 }
 static void print_atomic(Printer& p, const Statement& s) {

@@ -162,6 +162,7 @@ const std::vector<DType>& Prober::dtypes() {
   static const Operation copy{"copy", 1, [](const Operand* o) { return where(true, o[0], o[0]); }, ""};
   for (int i = 0; i < kDTypeCount; ++i) {
     auto dtype = static_cast<DType>(i);
+    if (is_float8(dtype)) continue; // what is computed from them has another dtype, which the forms do not know
     try {
       FuzzKernel kernel = kernel_of(copy, {{dtype, 1}}, 5);
       RecordedCall call(kernel, {Array::zeros({5}, dtype)});

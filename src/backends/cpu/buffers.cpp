@@ -16,7 +16,8 @@ static constexpr int64_t kAliasingBytes = 1024;
 static constexpr int64_t kLineBytes = 64;
 
 Type compute_type(Type element) {
-  return element.isBF16() || element.isF16() ? Float32Type::get(element.getContext()) : element;
+  const bool narrow = isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32;
+  return narrow ? Type(Float32Type::get(element.getContext())) : element;
 }
 
 Type LoopLowering::storage_type(Value value) {
@@ -67,7 +68,8 @@ static SmallVector<unsigned> order_of(ArrayType type) {
 }
 
 MemRefType LoopLowering::array_memref(ArrayType type) {
-  Type element = type.getElementType().isInteger(1) ? IntegerType::get(type.getContext(), 8) : type.getElementType();
+  Type element = type.value_element();
+  if (element.isInteger(1)) element = IntegerType::get(type.getContext(), 8);
   SmallVector<int64_t> shape, strides, sizes = type.sizes();
   for (unsigned dim : order_of(type)) {
     shape.push_back(sizes[dim]);
@@ -77,7 +79,7 @@ MemRefType LoopLowering::array_memref(ArrayType type) {
 }
 
 Buffer LoopLowering::array_buffer(Value memref, ArrayType type) {
-  return {memref, order_of(type), type.getElementType()};
+  return {memref, order_of(type), type.value_element()};
 }
 
 SmallVector<Value> LoopLowering::memref_indices(const Buffer& buffer, ArrayRef<Lanes> at) {

@@ -17,7 +17,11 @@ bool is_integral_power_of_two(mlir::Operation& op) {
   return mlir::isa<mlir::math::Exp2Op>(op) && op.hasAttr(kIntegral);
 }
 
-bool is_bfloat16(mlir::Type type) { return mlir::getElementTypeOrSelf(type).isBF16(); }
+// Types that LLVM holds as integers.
+bool is_held_as_bits(mlir::Type type) {
+  mlir::Type element = mlir::getElementTypeOrSelf(type);
+  return element.isBF16() || element.isFloat8E4M3FN() || element.isFloat8E5M2();
+}
 
 llvm::CmpInst::Predicate predicate_of(arith::CmpIPredicate predicate) {
   switch (predicate) {
@@ -85,7 +89,7 @@ llvm::Constant* FunctionEmitter::element_constant(mlir::Attribute value, mlir::T
   if (auto integer = mlir::dyn_cast<mlir::IntegerAttr>(value))
     return llvm::ConstantInt::get(emitted, integer.getValue().zextOrTrunc(emitted->getIntegerBitWidth()));
   if (auto number = mlir::dyn_cast<mlir::FloatAttr>(value)) {
-    if (type.isBF16()) return llvm::ConstantInt::get(emitted, number.getValue().bitcastToAPInt());
+    if (is_held_as_bits(type)) return llvm::ConstantInt::get(emitted, number.getValue().bitcastToAPInt());
     return llvm::ConstantFP::get(emitted, number.getValue());
   }
   refuse(op, "a constant of this kind");
@@ -190,7 +194,7 @@ bool FunctionEmitter::emit_float_arith(mlir::Operation& op) {
   if (!mlir::isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::DivFOp, arith::RemFOp, arith::NegFOp,
                  arith::MaximumFOp, arith::MinimumFOp, arith::MaxNumFOp, arith::MinNumFOp, arith::CmpFOp>(op))
     return false;
-  if (is_bfloat16(op.getOperand(0).getType())) refuse(&op, "arithmetic on bfloat16");
+  if (is_held_as_bits(op.getOperand(0).getType())) refuse(&op, "arithmetic on bfloat16 and 8-bit floats");
   if (mlir::isa<arith::RemFOp>(op)) {
     result(op, call_runtime(op, op.getOperands()));
     return true;

@@ -175,8 +175,27 @@ void FunctionEmitter::emit_print(mlir::Operation& op) {
                       builder.getInt64(rank), builder.getInt32(static_cast<int32_t>(kind)), bits});
 }
 
+void FunctionEmitter::emit_sort(mlir::Operation& op) {
+  auto sort = mlir::cast<SortLanesOp>(op);
+  mlir::Type element = mlir::cast<mlir::MemRefType>(sort.getKeys().getType()).getElementType();
+  const bool real = mlir::isa<mlir::FloatType>(element), wide = element.getIntOrFloatBitWidth() == 64;
+  const size_t which = (real ? 0 : 2) + (wide ? 1 : 0);
+  llvm::Value* slot =
+      builder.CreatePtrAdd(runtime_table_, builder.getInt64(offsetof(RuntimeTable, sort) + which * sizeof(void*)));
+  auto* pointer = builder.getPtrTy();
+  llvm::Value* callee = builder.CreateLoad(pointer, slot, "sort");
+  auto* signature = llvm::FunctionType::get(builder.getVoidTy(),
+                                            {pointer, pointer, builder.getInt64Ty(), builder.getInt1Ty()}, false);
+  llvm::CallInst* call = builder.CreateCall(signature, callee,
+                                            {address(sort.getKeys(), sort.getKeysAt(), &op).pointer,
+                                             address(sort.getOrder(), sort.getOrderAt(), &op).pointer,
+                                             builder.getInt64(sort.getCount()), builder.getInt1(sort.getDescending())});
+  call->addParamAttr(3, llvm::Attribute::ZExt); // a bool, as C++ passes it
+}
+
 bool FunctionEmitter::emit_tile(mlir::Operation& op) {
   if (mlir::isa<PrintOp>(op)) return emit_print(op), true;
+  if (mlir::isa<SortLanesOp>(op)) return emit_sort(op), true;
   if (!mlir::isa<CompositeOp>(op)) return false;
   result(op, call_runtime(op, op.getOperands()));
   return true;

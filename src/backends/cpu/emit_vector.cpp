@@ -10,7 +10,11 @@ namespace {
 namespace vector = mlir::vector;
 using vector::CombiningKind;
 
-bool is_bfloat16(mlir::Type type) { return mlir::getElementTypeOrSelf(type).isBF16(); }
+// bfloat16 and the 8-bit floats are integers in LLVM.
+bool is_held_as_bits(mlir::Type type) {
+  mlir::Type element = mlir::getElementTypeOrSelf(type);
+  return element.isBF16() || element.isFloat8E4M3FN() || element.isFloat8E5M2();
+}
 
 // <0, 1, 2, ...>
 llvm::Constant* lane_numbers(llvm::IRBuilder<>& builder, unsigned lanes, unsigned bits) {
@@ -192,7 +196,8 @@ bool FunctionEmitter::emit_vector(mlir::Operation& op) {
           })
           .Case([&](vector::FMAOp) { return emit_fma(operand(op, 0), operand(op, 1), operand(op, 2)); })
           .Case([&](vector::ReductionOp reduction) {
-            if (is_bfloat16(reduction.getVector().getType())) refuse(&op, "arithmetic on bfloat16");
+            if (is_held_as_bits(reduction.getVector().getType()))
+              refuse(&op, "arithmetic on bfloat16 and 8-bit floats");
             use_flags_of(op);
             llvm::Value* reduced = emit_reduction(builder, reduction.getKind(), get(reduction.getVector()));
             if (mlir::Value initial = reduction.getAcc())

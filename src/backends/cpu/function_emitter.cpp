@@ -36,6 +36,7 @@ llvm::Type* FunctionEmitter::type(mlir::Type type, mlir::Operation* user) {
   if (type.isF64()) return builder.getDoubleTy();
   if (type.isF16()) return builder.getHalfTy();
   if (type.isBF16()) return builder.getInt16Ty();
+  if (type.isFloat8E4M3FN() || type.isFloat8E5M2()) return builder.getInt8Ty();
   if (mlir::isa<mlir::MemRefType>(type)) return builder.getPtrTy();
   if (auto vector = mlir::dyn_cast<mlir::VectorType>(type)) {
     if (vector.getRank() != 1 || vector.isScalable()) refuse(user, "a vector that has not one static dimension");

@@ -29,7 +29,7 @@ public:
   llvm::Value* get(mlir::Value value) const;
   void set(mlir::Value value, llvm::Value* emitted) { values_[value] = emitted; }
 
-  // bf16 is i16, index is i64, a memref is a pointer.
+  // bf16 is i16, 8-bit floats are i8, index is i64, a memref is a pointer.
   llvm::Type* type(mlir::Type type, mlir::Operation* user);
 
   // The table of scalar functions, an argument of the kernel.
@@ -60,6 +60,7 @@ private:
   void emit_while(mlir::scf::WhileOp op);
   void emit_atomic(mlir::memref::GenericAtomicRMWOp op);
   void emit_print(mlir::Operation& op);
+  void emit_sort(mlir::Operation& op);
 
   bool emit_integer_arith(mlir::Operation& op);
   bool emit_float_arith(mlir::Operation& op);
@@ -73,7 +74,7 @@ private:
   llvm::Value* emit_fma(llvm::Value* a, llvm::Value* b, llvm::Value* c);
   // y 2^n for integral n.
   llvm::Value* emit_scaled(llvm::Value* y, llvm::Value* n);
-  // tile.composite, for the functions of the runtime table, and tile.print.
+  // tile.composite, for the functions of the runtime table, tile.print and tile.sort_lanes.
   bool emit_tile(mlir::Operation& op);
   // The function that the runtime table has for `op`, lane by lane.
   llvm::Value* call_runtime(mlir::Operation& op, mlir::ValueRange arguments);

@@ -73,6 +73,7 @@ private:
   mlir::LogicalResult lower_scalar(mlir::Operation* op);
   void lower_store(StoreOp store);
   void lower_reshape(ReshapeOp reshape);
+  void lower_sort(SortOp sort); // lower_sort.cpp
   void lower_print(PrintOp print);
   /// Gives a tensor a buffer holding it; into `buffer` where one is given.
   void keep(Value value);
@@ -232,7 +233,7 @@ private:
 /// Elements between neighbours along `dim` of what the buffer holds.
 int64_t stride_along(const Buffer& buffer, unsigned dim);
 
-/// The element type that arithmetic on `element` is done in: 16-bit floats are computed in float32.
+/// The element type that arithmetic on `element` is done in: floats of 16 and 8 bits are computed in float32.
 mlir::Type compute_type(mlir::Type element);
 
 } // namespace tilewright::cpu

@@ -93,6 +93,7 @@ LogicalResult LoopLowering::lower_op(Operation* op) {
   if (auto combine = dyn_cast<CombineOp>(op)) return lower_combine(combine), success();
   if (auto scan = dyn_cast<ScanOp>(op)) return lower_scan(scan), success();
   if (auto reshape = dyn_cast<ReshapeOp>(op)) return lower_reshape(reshape), success();
+  if (auto sort = dyn_cast<SortOp>(op)) return lower_sort(sort), success();
   if (auto print = dyn_cast<PrintOp>(op)) return lower_print(print), success();
   if (op->getNumResults() == 1 && isa<RankedTensorType>(op->getResult(0).getType())) {
     if (!is_inlinable(op)) return op->emitError("the cpu backend does not support ") << op->getName();

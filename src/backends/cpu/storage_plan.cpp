@@ -223,7 +223,7 @@ void StoragePlan::plan_loop(scf::ForOp loop) {
       unsigned used = numbers_.find(site.op)->second;
       return used < at || (site.op == definition && site.aligned);
     });
-    if (isa<ReduceOp, CombineOp, ScanOp, ReshapeOp, AtomicOp, AtomicCasOp, scf::IfOp, scf::WhileOp>(definition))
+    if (isa<ReduceOp, CombineOp, ScanOp, SortOp, ReshapeOp, AtomicOp, AtomicCasOp, scf::IfOp, scf::WhileOp>(definition))
       safe = false;
     if (safe) in_place_.insert({loop.getOperation(), index});
   }

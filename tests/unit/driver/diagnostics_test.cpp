@@ -104,15 +104,6 @@ TEST(Diagnostics, an_argument_of_another_kind) {
               {"found an array", "factor of kernel scale is a number", "pass a number"});
 }
 
-TEST(Diagnostics, an_argument_dtype_that_kernels_do_not_take) {
-  wrong_line = __LINE__ + 1;
-  auto kernel = tw::kernel("k", {"x"}, [](tw::Tensor x) {
-    for (auto tile : tw::tile(x.size(0))) x[tile] = 1;
-  });
-  tw::Array x = array_of_ones({6}, tw::uint8);
-  expect_says([&] { kernel(x); }, {"x is uint8", "float32, float64", "convert it with .to()"});
-}
-
 TEST(Diagnostics, an_operand_dtype) {
   expect_vector_says([](tw::Tensor x, tw::Tile tile) { WRONG(x[tile] = x[tile] & 1); },
                      {"found float32[tile", "takes integers or bools", "compare floating point first"});

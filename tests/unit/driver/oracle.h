@@ -7,7 +7,7 @@
 #include "driver/compile_context.h"
 #include "driver/in_process_runner.h"
 #include "driver/pipeline.h"
-#include "driver/specialisation.h"
+#include "driver/variants.h"
 #include "ir/interpreter.h"
 #include "schedule/schedule.h"
 #include "tilewright/tilewright.h"
@@ -23,24 +23,25 @@ namespace tilewright::test {
 class CallUnderTest {
 public:
   explicit CallUnderTest(BoundCall call)
-      : call_(std::move(call)), specialisation_(specialise(call_.core().definition(), call_.call())),
-        arguments_(specialisation_, call_.call()) {}
+      : call_(std::move(call)), variants_(std::make_unique<Variants>(call_.core().definition(), call_.call())) {}
 
-  const Specialisation& specialisation() const { return specialisation_; }
+  const Specialisation& specialisation() const { return variants_->base(); }
 
   /// What the CPU backend writes with a config.
   std::vector<Array> run(const Config& config) const {
-    ProgramArguments work = arguments_.copy();
-    CompiledKernel compiled = compile_config(specialisation_.tile_ir, config);
+    Variants::Choice choice = variants_->fit(config);
+    ProgramArguments work = ProgramArguments(*choice.specialisation, call_.call()).copy();
+    CompiledKernel compiled = compile_config(choice.specialisation->tile_ir, choice.config);
     launch(compiled.plan, work.pointers());
     return work.written();
   }
 
   /// The same for a CPU that is not quite this one; this one must be able to run its code.
   std::vector<Array> run_on(const cpu::CpuTarget& target, const Config& config) const {
-    ProgramArguments work = arguments_.copy();
-    with_kernel(specialisation_.tile_ir, [&](KernelOp kernel) {
-      CompiledKernel compiled = compile_kernel(kernel, config, target);
+    Variants::Choice choice = variants_->fit(config);
+    ProgramArguments work = ProgramArguments(*choice.specialisation, call_.call()).copy();
+    with_kernel(choice.specialisation->tile_ir, [&](KernelOp kernel) {
+      CompiledKernel compiled = compile_kernel(kernel, choice.config, target);
       launch(compiled.plan, work.pointers());
     });
     return work.written();
@@ -48,9 +49,10 @@ public:
 
   /// What the interpreter makes of the program that a config gives: the oracle.
   std::vector<Array> interpret(const Config& config) const {
-    ProgramArguments work = arguments_.copy();
-    with_kernel(specialisation_.tile_ir, [&](KernelOp kernel) {
-      auto module = schedule(kernel, config, limits_of(cpu::host_target()));
+    Variants::Choice choice = variants_->fit(config);
+    ProgramArguments work = ProgramArguments(*choice.specialisation, call_.call()).copy();
+    with_kernel(choice.specialisation->tile_ir, [&](KernelOp kernel) {
+      auto module = schedule(kernel, choice.config, limits_of(cpu::host_target()));
       interpret_program(program_of(*module), work.interpreter_arguments(), 3);
     });
     return work.written();
@@ -58,10 +60,11 @@ public:
 
   /// What the interpreter makes of the kernel itself, for the block sizes of a config: the oracle of scheduling.
   std::vector<Array> interpret_kernel(const Config& config) const {
-    ProgramArguments work = arguments_.copy();
-    with_kernel(specialisation_.tile_ir, [&](KernelOp kernel) {
+    Variants::Choice choice = variants_->fit(config);
+    ProgramArguments work = ProgramArguments(*choice.specialisation, call_.call()).copy();
+    with_kernel(choice.specialisation->tile_ir, [&](KernelOp kernel) {
       std::vector<int64_t> blocks;
-      if (config.has("block_sizes")) blocks = config.get_ints("block_sizes");
+      if (choice.config.has("block_sizes")) blocks = choice.config.get_ints("block_sizes");
       std::vector<InterpreterArgument> all = work.interpreter_arguments();
       auto allocations = all.begin() + kernel.getNumArguments();
       std::vector<Array> made;
@@ -73,20 +76,20 @@ public:
 
   std::string stage(const Config& config, Stage stage) const {
     std::string text;
-    with_kernel(specialisation_.tile_ir,
-                [&](KernelOp kernel) { text = stage_text(kernel, config, cpu::host_target(), stage); });
+    Variants::Choice choice = variants_->fit(config);
+    with_kernel(choice.specialisation->tile_ir,
+                [&](KernelOp kernel) { text = stage_text(kernel, choice.config, cpu::host_target(), stage); });
     return text;
   }
 
-  Config default_config() const { return tilewright::default_config(specialisation_.spec); }
+  Config default_config() const { return tilewright::default_config(specialisation().spec); }
   std::vector<Config> configs(size_t count, uint64_t seed = 1) const {
-    return random_configs(specialisation_.spec, count, seed);
+    return random_configs(specialisation().spec, count, seed);
   }
 
 private:
   BoundCall call_;
-  Specialisation specialisation_;
-  ProgramArguments arguments_;
+  std::unique_ptr<Variants> variants_; // refer to the call
 };
 
 inline void expect_agrees(const std::vector<Array>& found, const std::vector<Array>& expected, int64_t terms) {

@@ -185,15 +185,11 @@ TEST(PointwiseErrors, wrong_dtypes) {
   EXPECT_EQ(message([](Value x, auto...) { tw::where(x, 1, 0); }, kIntegers),
             "the condition of tw::where must be bool, found int32; write a comparison, as in x != 0");
   EXPECT_EQ(message([](Value x, auto...) { tw::pow(x, -1); }, kIntegers),
-            "tw::pow raises integers only to a whole number from 0 on that is known while recording, found the number "
-            "-1; convert the base with .to(tw::float32)");
+            "tw::pow of integers to a negative power, -1; convert the base with .to(tw::float32)");
   EXPECT_EQ(message([](Value x, auto...) { -(x > 0); }, kFloats),
             "tw::neg takes numbers, found bool; convert it with .to(tw::int32)");
   EXPECT_EQ(message([](Value x, auto...) { (x > 0) - (x < 1); }, kFloats),
             "- does not take two bools; ^ is what differs, tw::logical_not is the opposite");
-  EXPECT_EQ(message([](Value x, auto...) { x.to(tw::uint8); }, kFloats),
-            std::string("uint8 is not supported in kernels yet; there are float32, float64, bfloat16, float16, int8, "
-                        "int16, int32, int64 and bool"));
   EXPECT_EQ(message([](Value x, auto...) { x + 3000000000; }, kIntegers), "the number 3000000000 does not fit int32");
   EXPECT_EQ(message([](Value x, auto...) { tw::gelu(x, "fast"); }, kFloats),
             "tw::gelu knows the approximations \"none\" and \"tanh\", found \"fast\"");

@@ -93,7 +93,7 @@ TEST(DLPack, every_type_makes_the_round_trip) {
       {boolean, {6, 8, 1}},         {int8, {kDLInt, 8, 1}},         {uint8, {kDLUInt, 8, 1}},
       {int16, {kDLInt, 16, 1}},     {int32, {kDLInt, 32, 1}},       {int64, {kDLInt, 64, 1}},
       {float16, {kDLFloat, 16, 1}}, {bfloat16, {kDLBfloat, 16, 1}}, {float32, {kDLFloat, 32, 1}},
-      {float64, {kDLFloat, 64, 1}},
+      {float64, {kDLFloat, 64, 1}}, {float8_e4m3fn, {10, 8, 1}},    {float8_e5m2, {12, 8, 1}},
   };
   for (const auto& [dtype, expected] : types) {
     Array array = Array::randint(0, 2, {3, 5}, 1, dtype);

@@ -5,7 +5,8 @@
 namespace tilewright {
 namespace {
 
-constexpr DType kAll[] = {boolean, int8, uint8, int16, int32, int64, float16, bfloat16, float32, float64};
+constexpr DType kAll[] = {boolean, int8,     uint8,   int16,   int32,         int64,
+                          float16, bfloat16, float32, float64, float8_e4m3fn, float8_e5m2};
 
 TEST(DType, names_and_sizes) {
   EXPECT_EQ(name(boolean), "bool");
@@ -29,7 +30,7 @@ TEST(DType, is_found_by_its_name_and_by_pytorchs_other_names) {
 
 TEST(DType, kinds) {
   for (DType dtype : kAll) {
-    bool floating = dtype == float16 || dtype == bfloat16 || dtype == float32 || dtype == float64;
+    bool floating = dtype == float16 || dtype == bfloat16 || dtype == float32 || dtype == float64 || is_float8(dtype);
     EXPECT_EQ(is_floating_point(dtype), floating) << name(dtype);
     EXPECT_EQ(is_integral(dtype), !floating && dtype != boolean) << name(dtype);
     EXPECT_EQ(is_signed(dtype), dtype != boolean && dtype != uint8) << name(dtype);
@@ -43,6 +44,7 @@ TEST(DType, of_cpp_types) {
   static_assert(dtype_of<Half> == float16 && dtype_of<BFloat16> == bfloat16);
   static_assert(dtype_of<float> == float32 && dtype_of<const double> == float64);
   static_assert(!ElementType<char> && !ElementType<uint32_t> && !ElementType<uint64_t> && !ElementType<void*>);
+  static_assert(dtype_of<Float8E4M3FN> == float8_e4m3fn && dtype_of<Float8E5M2> == float8_e5m2);
   static_assert(!ElementType<long double>);
 }
 
@@ -68,6 +70,11 @@ TEST(PromoteTypes, is_pytorchs_table) {
   for (int a = 0; a < 10; ++a)
     for (int b = 0; b < 10; ++b)
       EXPECT_EQ(promote_types(kAll[a], kAll[b]), table[a][b]) << name(kAll[a]) << " and " << name(kAll[b]);
+  // PyTorch refuses these.
+  EXPECT_EQ(promote_types(float8_e5m2, float8_e5m2), float8_e5m2);
+  EXPECT_EQ(promote_types(float8_e4m3fn, float8_e5m2), f4);
+  EXPECT_EQ(promote_types(i8, float8_e5m2), f4);
+  EXPECT_EQ(promote_types(float8_e4m3fn, f8), f8);
 }
 
 } // namespace
