@@ -37,26 +37,18 @@ public:
   const PreparedCall& prepared() const { return *prepared_; }
   Backend backend() const { return backend_; }
 
-  TuningResult tune(AutotuneEffort effort, double budget_seconds) const {
-    if (backend_ == Backend::Cpu) {
-      nb::gil_scoped_release release;
-      return prepared_->tune(effort, budget_seconds);
-    }
-    const Specialisation& specialisation = prepared_->specialisation();
-    nb::list arguments, written;
-    for (const Specialisation::Parameter& parameter : specialisation.parameters) {
-      if (parameter.is_written) written.append(nb::len(arguments));
-      arguments.append(arguments_.object(parameter.argument));
-    }
-    std::string source = triton_source(specialisation, default_config(specialisation.spec));
-    nb::object tuner =
-        nb::module_::import_("tilewright.gpu_tuning").attr("Tuner")(specialisation.kernel, source, arguments, written);
-    GpuRunner runner(specialisation, tuner);
-    TuneRequest request{effort, budget_seconds};
-    request.paste = [](const Config& config) { return "tw.Config.from_json('" + config.to_json() + "')"; };
+  // A config of spec() as it is complete for the kernel that it is recorded for.
+  Config fitted(const Config& config) const {
     nb::gil_scoped_release release;
-    return tune_candidates(specialisation, runner, request);
+    return prepared_->candidate(config).config;
   }
+
+  TuningResult tune(AutotuneEffort effort, double budget_seconds) const {
+    TuningResult result = search(effort, budget_seconds);
+    result.best = fitted(result.best);
+    return result;
+  }
+
   const Kernel& kernel() const { return kernel_; }
 
   nb::object call(nb::handle args, nb::handle kwargs) {
@@ -77,6 +69,7 @@ public:
 
   Config complete(const Config& config) const {
     try {
+      nb::gil_scoped_release release; // it may be recorded anew, which takes the lock
       return prepared_->complete(config);
     } catch (const Error& error) {
       set_python_error(error);
@@ -85,6 +78,35 @@ public:
   }
 
 private:
+  TuningResult search(AutotuneEffort effort, double budget_seconds) const {
+    if (backend_ == Backend::Cpu) {
+      nb::gil_scoped_release release;
+      return prepared_->tune(effort, budget_seconds);
+    }
+    const Specialisation& specialisation = prepared_->specialisation();
+    nb::list arguments, written;
+    for (const Specialisation::Parameter& parameter : specialisation.parameters) {
+      if (parameter.is_written) written.append(nb::len(arguments));
+      arguments.append(arguments_.object(parameter.argument));
+    }
+    CandidateJob usual;
+    {
+      nb::gil_scoped_release release;
+      usual = prepared_->candidate(default_config(specialisation.spec));
+    }
+    std::string source = triton_source(usual.tile_ir, usual.config);
+    nb::object tuner =
+        nb::module_::import_("tilewright.gpu_tuning").attr("Tuner")(specialisation.kernel, source, arguments, written);
+    GpuRunner runner(tuner);
+    TuneRequest request{effort, budget_seconds};
+    request.job_for = [&](const Config& config) { return prepared_->candidate(config); };
+    request.paste = [&](const Config& config) {
+      return "tw.Config.from_json('" + prepared_->candidate(config).config.to_json() + "')";
+    };
+    nb::gil_scoped_release release;
+    return tune_candidates(specialisation, runner, request);
+  }
+
   static void record(const void* opaque, std::span<const detail::Argument>, detail::Recording& recording) {
     const auto& self = *static_cast<const BoundKernel*>(opaque);
     nb::gil_scoped_acquire lock;
@@ -145,8 +167,13 @@ void bind_bound(nb::module_& module) {
            [](BoundKernel& self, const nb::args& args, const nb::kwargs& kwargs) { return self.call(args, kwargs); })
       .def_prop_ro("description", [](const BoundKernel& self) { return self.prepared().description(); })
       .def_prop_ro("spec", [](const BoundKernel& self) { return to_json(self.prepared().spec()); })
-      .def_prop_ro("default_config", [](const BoundKernel& self) { return default_config(self.prepared().spec()); })
-      .def_prop_ro("known_config", [](const BoundKernel& self) { return self.prepared().known_config(); })
+      .def_prop_ro("default_config",
+                   [](const BoundKernel& self) { return self.fitted(default_config(self.prepared().spec())); })
+      .def_prop_ro("known_config",
+                   [](const BoundKernel& self) {
+                     std::optional<Config> known = self.prepared().known_config();
+                     return known ? std::optional(self.fitted(*known)) : std::nullopt;
+                   })
       .def("complete", &BoundKernel::complete, nb::arg("config"))
       .def("set_config", &BoundKernel::set_config, nb::arg("config").none())
       .def(

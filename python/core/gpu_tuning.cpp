@@ -28,7 +28,7 @@ CandidateFailure failure(nb::python_error& error, Outcome otherwise) {
 } // namespace
 
 std::expected<std::shared_ptr<CompiledCandidate>, CandidateFailure> GpuRunner::compile(const CandidateJob& job) {
-  std::string source = triton_source(specialisation_, job.config);
+  std::string source = triton_source(job.tile_ir, job.config);
   nb::gil_scoped_acquire lock;
   try {
     return std::make_shared<GpuCandidate>(tuner_.attr("compile")(source));

@@ -10,15 +10,13 @@ namespace tilewright::python {
 /// `tuner` is a gpu_tuning.Tuner. Called without the interpreter lock, which is taken for each step.
 class GpuRunner final : public CandidateRunner {
 public:
-  GpuRunner(const Specialisation& specialisation, nanobind::object tuner)
-      : specialisation_(specialisation), tuner_(std::move(tuner)) {}
+  explicit GpuRunner(nanobind::object tuner) : tuner_(std::move(tuner)) {}
 
   std::expected<std::shared_ptr<CompiledCandidate>, CandidateFailure> compile(const CandidateJob& job) override;
   std::expected<Measurement, CandidateFailure> measure(CompiledCandidate& candidate, double best_microseconds) override;
   std::expected<double, CandidateFailure> measure_again(CompiledCandidate& candidate) override;
 
 private:
-  const Specialisation& specialisation_;
   nanobind::object tuner_; // let go of with the lock
 };
 

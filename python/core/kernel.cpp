@@ -6,6 +6,8 @@
 #include "support/error.h"
 #include "tilewright/device.h"
 
+#include <map>
+
 namespace tilewright::python {
 
 //===----------------------------------------------------------------------===//
@@ -188,13 +190,14 @@ void Kernel::compile(Specialised& entry, const CallArguments& arguments) {
     const Kernel& kernel;
     const CompilerArguments& arguments;
     std::span<const CallArgument> given;
-    mutable Recorded recorded;
+    mutable std::map<uint32_t, Recorded> recorded; // one for each recording: it may be recorded for several configs
   } callback{*this, given, arguments.list(), {}};
   detail::Call call{given.list(),
                     [](const void* opaque, std::span<const detail::Argument>, detail::Recording& recording) {
                       const auto& self = *static_cast<const Callback*>(opaque);
                       nb::gil_scoped_acquire lock;
-                      self.recorded = self.kernel.record(self.arguments, self.given, recording);
+                      self.recorded[detail::recording_id(recording)] =
+                          self.kernel.record(self.arguments, self.given, recording);
                     },
                     &callback,
                     0,
@@ -221,8 +224,9 @@ void Kernel::compile(Specialised& entry, const CallArguments& arguments) {
         nb::module_::import_("tilewright.triton_program").attr("TritonProgram")(gpu->source, definition().name);
   entry.cpu = std::move(cpu);
   entry.gpu = std::move(gpu);
-  entry.finish = callback.recorded.finish;
-  entry.function = callback.recorded.function;
+  const Recorded& recorded = callback.recorded.at(entry.specialisation().recording);
+  entry.finish = recorded.finish;
+  entry.function = recorded.function;
   plan_allocations(entry, arguments.device());
 }
 

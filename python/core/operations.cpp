@@ -138,7 +138,9 @@ public:
     if (number == -1 && PyErr_Occurred()) throw nb::python_error();
     return number;
   }
-  bool flag(const char* parameter) { return nb::cast<bool>(nb::bool_(take(parameter, nb::bool_(false)))); }
+  bool flag(const char* parameter, bool otherwise = false) {
+    return nb::cast<bool>(nb::bool_(take(parameter, nb::bool_(otherwise))));
+  }
   Size size(const char* parameter) { return size_of(take(parameter), location); }
   Dims dims(const char* parameter) { return dims_of(take(parameter, nb::none()), location); }
   Shape shape() { return shape_of(take("shape"), location); }
@@ -293,6 +295,23 @@ void add_shapes(Functions& all) {
                                                                                       {"new_ones", new_ones},
                                                                                       {"new_empty", new_empty}})
     all[name] = [function](Call& c) { return give(function(c.only(), c.shape(), c.location)); };
+  all["view_bits"] = [](Call& c) {
+    DType dtype = dtype_of_name(c.take("dtype"), c.location);
+    return give(view(c.only(), dtype, c.location));
+  };
+  all["sort"] = [](Call& c) {
+    int dim = c.integer("dim", -1);
+    return give(sort(c.only(), dim, c.flag("descending"), c.location));
+  };
+  all["argsort"] = [](Call& c) {
+    int dim = c.integer("dim", -1);
+    return give(argsort(c.only(), dim, c.flag("descending"), c.location));
+  };
+  all["topk"] = [](Call& c) {
+    Size k = c.size("k");
+    int dim = c.integer("dim", -1);
+    return give(topk(c.only(), k, dim, c.flag("largest", true), c.location));
+  };
   all["stack"] = [](Call& c) { return give(stack(c.values(), c.integer("dim", 0), c.location)); };
   all["cat"] = [](Call& c) { return give(cat(c.values(), c.integer("dim", 0), c.location)); };
   all["split"] = [](Call& c) {

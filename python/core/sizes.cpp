@@ -1,10 +1,12 @@
-// Host numbers and host work: Size, Tensor, check, empty, fill, register_block_size.
+// Host numbers and host work: Size, Tensor, check, empty, fill, and what the config says.
 #include "python/core/bindings.h"
 #include "python/core/operands.h"
 
+#include "frontend/dsl_dynamic.h"
 #include "support/error.h"
 
 #include <nanobind/operators.h>
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <functional>
@@ -177,10 +179,25 @@ void bind_host(nb::module_& module) {
       nb::arg("tensor"), nb::arg("value"), nb::kw_only(), nb::arg("location"));
   module.def(
       "register_block_size",
-      [](nb::handle extent, const SourceLocation& location) {
-        return DeviceValue(register_block_size(size_of(extent, location), location).variable());
+      [](nb::handle extent, nb::handle least, const SourceLocation& location) {
+        Size most = size_of(extent, location);
+        RegisteredBlockSize block = least.is_none() ? register_block_size(most, location)
+                                                    : register_block_size(size_of(least, location), most, location);
+        return DeviceValue(block.variable());
       },
-      nb::arg("extent"), nb::kw_only(), nb::arg("location"));
+      nb::arg("extent"), nb::arg("least") = nb::none(), nb::kw_only(), nb::arg("location"));
+  module.def(
+      "host_number",
+      [](const DeviceValue& block, const SourceLocation& location) {
+        return detail::host_number(block.value(), location).value();
+      },
+      nb::arg("block"), nb::kw_only(), nb::arg("location"));
+  module.def(
+      "register_tunable",
+      [](const std::string& name, const std::vector<int64_t>& choices, const SourceLocation& location) {
+        return detail::register_tunable(name, choices, location).value();
+      },
+      nb::arg("name"), nb::arg("choices"), nb::kw_only(), nb::arg("location"));
 }
 
 } // namespace tilewright::python

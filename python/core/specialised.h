@@ -53,6 +53,7 @@ struct LaunchArguments {
   const CallArguments& arguments;
   PyObject* objects; // the tuple of the call's objects
 
+  /// Python's kernels capture no arrays: what they see of outside is an argument.
   const CallArgument& of(const Specialisation::Parameter& parameter) const {
     return arguments.list()[parameter.argument];
   }

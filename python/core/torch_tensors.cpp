@@ -86,7 +86,15 @@ Torch::Kind Torch::kind_of(PyObject* object) const {
 //===----------------------------------------------------------------------===//
 
 static std::optional<DType> dtype_of(const DLDataType& type) {
-  enum : uint8_t { kInt = 0, kUInt = 1, kFloat = 2, kBfloat = 4, kBool = 6 };
+  enum : uint8_t {
+    kInt = 0,
+    kUInt = 1,
+    kFloat = 2,
+    kBfloat = 4,
+    kBool = 6,
+    kFloat8E4M3FN = 10,
+    kFloat8E5M2 = 12,
+  };
   if (type.lanes != 1) return std::nullopt;
   switch (type.code) {
   case kInt:
@@ -107,6 +115,8 @@ static std::optional<DType> dtype_of(const DLDataType& type) {
     return std::nullopt;
   case kBfloat: return type.bits == 16 ? std::optional(DType::bfloat16) : std::nullopt;
   case kBool: return DType::boolean;
+  case kFloat8E4M3FN: return DType::float8_e4m3fn;
+  case kFloat8E5M2: return DType::float8_e5m2;
   }
   return std::nullopt;
 }

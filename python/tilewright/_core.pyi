@@ -123,9 +123,17 @@ def fill(tensor: Tensor, value: int | float | bool, *, location: Location) -> No
 def recording_device() -> str:
     """Where the tensors are of the call that is recorded: "cpu" or "cuda:0"."""
 
-def register_block_size(extent: int | Size, *, location: Location) -> Value:
+def register_block_size(extent: int | Size, least: int | Size | None = None, *, location: Location) -> Value:
     """Before the first loop: a new entry in block_sizes, as a scalar that loops take as a block and new values as a
-    dimension."""
+    dimension. `least` is a power of two, to which smaller values of a config are raised; with it, `extent` is the largest
+    that a search tries."""
+
+def host_number(block: Value, *, location: Location) -> int:
+    """Of a registered block size: the config's number. A kernel that asks is recorded for each number that is tried."""
+
+def register_tunable(name: str, choices: Sequence[int], *, location: Location) -> int:
+    """Before the first loop: an option of the kernel's own in the config, of which the first choice is the default. Gives
+    the config's choice; the kernel is recorded for each that is tried."""
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Device values
@@ -299,6 +307,10 @@ def call(name: str, operands: Sequence[Operand], parameters: Mapping[str, Any] =
       split                    [x] -> (a, b); with size, dim=0 -> list
       chunk                    [x] count dim=0 -> list
       flip                     [x] dims
+      sort                     [x] dim=-1 descending=False -> (values, indices)
+      argsort                  [x] dim=-1 descending=False
+      topk                     [x] k dim=-1 largest=True -> (values, indices)
+      view_bits                [x] dtype                    the same bits
       gather                   [x, index] dim
       zeros ones               [] shape dtype="float32"
       full                     [value] shape dtype="float32"

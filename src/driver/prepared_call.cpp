@@ -45,6 +45,11 @@ std::optional<Config> PreparedCall::known_config() const {
   return known[0];
 }
 
+CandidateJob PreparedCall::candidate(const Config& config) const {
+  Variants::Choice choice = state_->variants.fit(config);
+  return {choice.specialisation->tile_ir, state_->variants.base().key.shapes, choice.config};
+}
+
 TuningResult PreparedCall::tune(AutotuneEffort effort, double budget_seconds) const {
   return tilewright::tune(state_->variants, state_->call.call(), {effort, budget_seconds, /*quiet=*/false});
 }

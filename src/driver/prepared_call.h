@@ -43,6 +43,9 @@ public:
   Config complete(const Config& config) const;
   /// The best config that the tuning database knows for these arguments or the nearest ones.
   std::optional<Config> known_config() const;
+  /// What a config that a search proposes, of spec(), stands for: the kernel as it is recorded for it, and the config
+  /// complete for that. Throws Error where the kernel refuses it.
+  CandidateJob candidate(const Config& config) const;
   /// Logs to stderr, and records what it finds in the database.
   TuningResult tune(AutotuneEffort effort, double budget_seconds) const;
 

@@ -59,6 +59,7 @@ Specialisation specialise(const KernelDefinition& definition, const detail::Call
   result.kernel = definition.name;
   result.location = definition.location;
   result.captured = std::move(traced.captured);
+  result.recording = traced.recording;
   result.key.family_hash = identity_hash(kernel);
 
   std::vector<ArrayLayout> layouts;

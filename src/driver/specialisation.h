@@ -49,6 +49,7 @@ struct Specialisation {
     std::optional<int64_t> if_missing; // the value of a config that does not say; none: that fits as well
   };
   std::vector<Asked> asked;
+  uint32_t recording = 0; // the number of the recording that it was made of, for those who recorded it
 };
 
 /// Whether this is what the call records to with the config.

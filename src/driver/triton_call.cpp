@@ -20,10 +20,9 @@ static Variants::Choice choose_triton_config(Variants& variants, const Settings&
   return variants.fit(default_config(variants.base().spec));
 }
 
-std::string triton_source(const Specialisation& specialisation, const Config& config) {
+std::string triton_source(const std::string& tile_ir, const Config& config) {
   std::string source;
-  with_kernel(specialisation.tile_ir,
-              [&](KernelOp kernel) { source = triton_source(kernel, config, triton::GpuTarget()); });
+  with_kernel(tile_ir, [&](KernelOp kernel) { source = triton_source(kernel, config, triton::GpuTarget()); });
   return source;
 }
 
@@ -33,7 +32,7 @@ std::shared_ptr<const TritonCall> write_triton_call(const KernelDefinition& defi
   Variants::Choice choice = choose_triton_config(variants, *call.settings);
   written->specialisation = *choice.specialisation;
   written->config = choice.config;
-  written->source = triton_source(written->specialisation, written->config);
+  written->source = triton_source(written->specialisation.tile_ir, written->config);
   return written;
 }
 

@@ -21,7 +21,7 @@ struct TritonCall {
 /// elements may be a GPU's. Throws Error on the user's line.
 std::shared_ptr<const TritonCall> write_triton_call(const KernelDefinition& definition, const detail::Call& call);
 
-/// The same kernel with another config, complete.
-std::string triton_source(const Specialisation& specialisation, const Config& config);
+/// The file for a kernel, as the text of its tile IR, and a complete config.
+std::string triton_source(const std::string& tile_ir, const Config& config);
 
 } // namespace tilewright

@@ -7,6 +7,7 @@
 namespace tilewright::detail {
 
 bool is_recording() { return Recording::current() != nullptr; }
+uint32_t recording_id(const Recording& recording) { return recording.id(); }
 
 //===----------------------------------------------------------------------===//
 // Operations by name
@@ -122,6 +123,22 @@ std::vector<std::variant<Size, Value>> shape_of(const Value& x, const SourceLoca
       lengths.emplace_back(Value(recording.new_variable(builder.extent(dim))));
   }
   return lengths;
+}
+
+//===----------------------------------------------------------------------===//
+// What the config says
+//===----------------------------------------------------------------------===//
+
+Size host_number(const Value& block, const SourceLocation& location) {
+  Recording& recording = Recording::require(location, "a registered block size");
+  recording.at(location);
+  return Size(recording.host_number(block.variable()));
+}
+
+Size register_tunable(const std::string& name, std::span<const int64_t> choices, const SourceLocation& location) {
+  Recording& recording = Recording::require(location, "tw::register_tunable");
+  recording.host(location, "tw::register_tunable");
+  return Size(recording.register_tunable(name, {choices.data(), choices.size()}, location));
 }
 
 //===----------------------------------------------------------------------===//

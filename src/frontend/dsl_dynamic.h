@@ -3,17 +3,24 @@
 #pragma once
 
 #include "tilewright/memory.h"
+#include "tilewright/size.h"
 #include "tilewright/value.h"
 
+#include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
 namespace tilewright::detail {
 
+class Recording;
+
 /// Whether this thread is recording a kernel.
 bool is_recording();
+/// Tells the recordings of a process apart.
+uint32_t recording_id(const Recording& recording);
 
 /// A pointwise operation of operations.inc, by its name there. Throws Error where there is none of that name, or where
 /// it does not take so many operands and numbers; `operands` has all of both.
@@ -37,6 +44,11 @@ std::pair<Value, Value> extremum(bool largest, const Operand& x, int dim, bool k
 
 /// The length of each dimension of a device value: a size, or a value where the config says how long it is.
 std::vector<std::variant<Size, Value>> shape_of(const Value& x, const SourceLocation& location);
+
+/// What the config says of a registered block size, as an integer of the host; of an option of the kernel's own
+/// (tile.h).
+Size host_number(const Value& block, const SourceLocation& location);
+Size register_tunable(const std::string& name, std::span<const int64_t> choices, const SourceLocation& location);
 
 /// A value of its own, with what the variable now holds.
 Value copy(const Value& variable, const SourceLocation& location);

@@ -354,7 +354,7 @@ TracedKernel Recording::finish() {
   check_diagnostics(builder_.context(), [&] { return mlir::verify(*module_); });
   check_diagnostics(builder_.context(), [&] { return mlir::failure(mlir::failed(Validity::of(kernel_))); });
   check_loops_are_independent(kernel_);
-  return {std::move(module_), kernel_, std::move(numbers_), std::move(captured_)};
+  return {std::move(module_), kernel_, std::move(numbers_), std::move(captured_), id_};
 }
 
 } // namespace tilewright::detail

@@ -33,6 +33,9 @@ public:
             const Config* config = nullptr);
   ~Recording();
 
+  /// Of this process; no two have the same.
+  uint32_t id() const { return id_; }
+
   /// The one that this thread is in; null outside of any.
   static Recording* current();
   /// Throws Error where there is none; `what` is what the user called.

@@ -23,7 +23,11 @@ Handle Recording::register_block(const std::optional<Dim>& extent, int64_t min, 
 int64_t Recording::host_number(const Handle& handle) {
   check_mine(handle, "a registered block size");
   auto extent = variables_[handle.index].value.getDefiningOp<ExtentOp>();
-  return host_number(extent.getDim().dim().symbol()->index);
+  std::optional<Symbol> block = extent ? extent.getDim().dim().symbol() : std::nullopt;
+  auto is_own = [&](const RegisteredBlock& known) { return known.block == block->index; };
+  if (!block || block->kind != Symbol::Kind::Block || llvm::none_of(choices_.blocks, is_own))
+    builder_.fail("only a block size that tw::register_block_size gave is a number before the kernel runs");
+  return host_number(block->index);
 }
 
 int64_t Recording::host_number(uint32_t block) {

@@ -20,6 +20,7 @@ struct TracedKernel {
   llvm::SmallVector<size_t> parameters;
   /// Arrays that the lambda holds itself: arguments that no call passes.
   std::vector<Array> captured = {};
+  uint32_t recording = 0; // its number: detail::recording_id()
 };
 
 /// Runs the lambda of a call and records it as tile IR with symbolic sizes, verified. Sizes of 1 are constants, and

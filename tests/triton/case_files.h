@@ -67,9 +67,9 @@ inline nlohmann::json case_of(const Specialisation& specialisation, const detail
                       {"arguments", nlohmann::json::array()},
                       {"results", nlohmann::json::array()}};
   for (const Specialisation::Parameter& parameter : specialisation.parameters) {
-    const detail::Argument& argument = call.arguments[parameter.argument];
     std::string file = fmt::format("argument{}.bin", json["arguments"].size());
-    nlohmann::json one = parameter.is_array ? write_array(folder, file, argument.array()) : number_of(argument);
+    nlohmann::json one = parameter.is_array ? write_array(folder, file, specialisation.array_of(parameter, call))
+                                            : number_of(call.arguments[parameter.argument]);
     one["written"] = parameter.is_written;
     json["arguments"].push_back(one);
   }

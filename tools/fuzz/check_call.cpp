@@ -32,7 +32,7 @@ struct CallChecker::Expected {
 CallChecker::CallChecker(const KernelDefinition& definition, const detail::Call& call)
     : specialisation_(specialise(definition, call)), arguments_(specialisation_, call) {
   for (const Specialisation::Parameter& parameter : specialisation_.parameters)
-    arrays_.push_back(parameter.is_array ? call.arguments[parameter.argument].array() : Array());
+    arrays_.push_back(parameter.is_array ? specialisation_.array_of(parameter, call) : Array());
 }
 
 //===----------------------------------------------------------------------===//

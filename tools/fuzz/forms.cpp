@@ -10,7 +10,7 @@ const std::vector<const Form*>& forms() {
     std::vector<const Form*> list;
     for (const std::vector<Form>* table :
          {&memory_forms(), &atomic_forms(), &pointwise_forms(), &reduction_forms(), &combiner_forms(), &matrix_forms(),
-          &shape_forms(), &joining_forms(), &creation_forms(), &loop_forms(), &control_forms()})
+          &shape_forms(), &joining_forms(), &sorting_forms(), &creation_forms(), &loop_forms(), &control_forms()})
       for (const Form& form : *table) list.push_back(&form);
     return list;
   }();

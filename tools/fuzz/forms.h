@@ -41,6 +41,7 @@ const std::vector<Form>& combiner_forms();
 const std::vector<Form>& atomic_forms();
 const std::vector<Form>& shape_forms();
 const std::vector<Form>& joining_forms();
+const std::vector<Form>& sorting_forms();
 const std::vector<Form>& creation_forms();
 const std::vector<Form>& loop_forms();
 const std::vector<Form>& control_forms();

@@ -4,6 +4,8 @@
 #include "fuzz/print_kernel.h"
 #include "fuzz/record_kernel.h"
 
+#include "tilewright/shapes.h"
+
 #include <algorithm>
 #include <string_view>
 
@@ -166,6 +168,47 @@ static void print_cast(Printer& p, const Statement& s) {
   p.define(s, p.operand(s, 0) + ".to(tw::" + std::string(dtype == boolean ? "boolean" : name(dtype)) + ")");
 }
 
+//===----------------------------------------------------------------------===//
+// The same bits as another dtype
+//===----------------------------------------------------------------------===//
+
+// There and back, so that the numbers stay what they are: those between are of any size.
+static std::optional<DType> other_of_its_size(DType dtype) {
+  switch (dtype) {
+  case int8: return uint8;
+  case uint8: return int8;
+  case int16: return float16;
+  case float16:
+  case bfloat16: return int16;
+  case int32: return float32;
+  case float32: return int32;
+  case int64: return float64;
+  case float64: return int64;
+  default: return std::nullopt;
+  }
+}
+
+static bool generate_bits(Generator& g, const Form& form) {
+  auto id = g.some_value([](const Generator::Known& k) { return other_of_its_size(k.type.dtype).has_value(); });
+  if (!id) return false;
+  const Generator::Known known = g.known(*id);
+  Statement statement;
+  statement.form = &form;
+  statement.operands = {FuzzOperand::of(*id)};
+  statement.numbers = {static_cast<int64_t>(*other_of_its_size(known.type.dtype)),
+                       static_cast<int64_t>(known.type.dtype)};
+  return g.add_value(std::move(statement), known.type, known.magnitude).has_value();
+}
+
+static void record_bits(Recorder& r, const Statement& s) {
+  Value between = view(r.operand(s, 0), static_cast<DType>(s.numbers.at(0)));
+  r.define(s, view(between, static_cast<DType>(s.numbers.at(1))));
+}
+static void print_bits(Printer& p, const Statement& s) {
+  auto dtype = [&](size_t i) { return std::string(name(static_cast<DType>(s.numbers[i]))); };
+  p.define(s, "tw::view(tw::view(" + p.operand(s, 0) + ", tw::" + dtype(0) + "), tw::" + dtype(1) + ")");
+}
+
 const std::vector<Form>& pointwise_forms() {
   static const std::vector<Form> table{
       {"pointwise", 9, generate_pointwise, record_pointwise, print_pointwise},
@@ -173,6 +216,7 @@ const std::vector<Form>& pointwise_forms() {
       {"max", 0.3, generate_extremum, record_extremum, print_extremum},
       {"min", 0.3, generate_extremum, record_extremum, print_extremum},
       {"cast", 1.5, generate_cast, record_cast, print_cast},
+      {"view of bits", 0.4, generate_bits, record_bits, print_bits},
   };
   return table;
 }

@@ -19,10 +19,18 @@ std::string type_name(Type type, Location location) {
   if (type.isF32()) return "float32";
   if (type.isF64()) return "float64";
   if (type.isIndex()) return "int32";
+  if (type.isFloat8E4M3FN() || type.isFloat8E5M2())
+    fail(source_location(location), "the triton backend does not support elements of type {}",
+         type.isFloat8E5M2() ? "float8_e5m2" : "float8_e4m3fn");
   if (auto integer = dyn_cast<IntegerType>(type)) return fmt::format("int{}", integer.getWidth());
   std::string text;
   llvm::raw_string_ostream(text) << type;
   fail(source_location(location), "the triton backend does not support elements of type {}", text);
+}
+
+std::string memory_type(AccessOp access) {
+  std::string type = type_name(access.block(), access.operation()->getLoc());
+  return access.array_type().getElementType().isUnsignedInteger() ? unsigned_type(type) : type;
 }
 
 std::string unsigned_type(StringRef type) {

@@ -29,6 +29,9 @@ struct Code {
 /// "float32" for f32; integers are signed, i1 is "int1", index is "int32". Throws Error for what Triton does not have.
 std::string type_name(mlir::Type type, mlir::Location location);
 
+/// Of what an access reads or writes: "uint8" where the array has these.
+std::string memory_type(AccessOp access);
+
 /// "uint32" for "int32".
 std::string unsigned_type(llvm::StringRef type);
 std::string signed_type(llvm::StringRef type);

@@ -260,7 +260,7 @@ static std::string number_text(double value, const std::string& type) {
 
 Code KernelEmitter::load_code(LoadOp load) {
   AccessOp access(load);
-  std::string type = type_name(load.getType(), load.getLoc());
+  std::string type = memory_type(access);
   SmallVector<int64_t> shape = squeezed_shape(load.getType());
   switch (access_kind(access)) {
   case Access::TensorDescriptor: {
@@ -319,7 +319,7 @@ void KernelEmitter::emit_store(StoreOp store) {
   if (auto truncation = value.getDefiningOp<arith::TruncFOp>();
       truncation && placement_.is_inlined(truncation) && kind == Access::Pointer)
     value = truncation.getIn();
-  std::string type = type_name(store.getValue().getType(), store.getLoc());
+  std::string type = memory_type(access);
   SmallVector<int64_t> shape = squeezed_shape(store.getValue().getType());
   if (kind == Access::TensorDescriptor) {
     std::string offsets, name = descriptor(access, offsets);
@@ -332,7 +332,7 @@ void KernelEmitter::emit_store(StoreOp store) {
     std::vector<int64_t> checked;
     std::string pointer = block_pointer(access, checked);
     std::string bounds = checked.empty() ? "" : fmt::format(", boundary_check={}", tuple(checked));
-    Code full = in_full(value);
+    Code full = reinterpreted(in_full(value), type); // a block pointer takes no other
     return writer_.line(
         fmt::format("tl.store({}, {}{}{})", pointer, full.text, bounds, eviction_text(store.getEviction())),
         store.getLoc());
@@ -377,14 +377,13 @@ void KernelEmitter::emit_atomic(Operation* op) {
   if (auto atomic = dyn_cast<AtomicOp>(op)) {
     const bool adds_halves = isa<FloatType>(element) && bits == 16 && atomic.getKind() == AtomicKind::Add;
     if (bits < 32 && !adds_halves)
-      refuse(op, fmt::format("atomic_{} of {}", stringifyAtomicKind(atomic.getKind()).str(),
-                             type_name(access.block(), op->getLoc())));
+      refuse(op, fmt::format("atomic_{} of {}", stringifyAtomicKind(atomic.getKind()).str(), memory_type(access)));
     function = "tl.atomic_" + stringifyAtomicKind(atomic.getKind()).str();
     arguments = in_full(atomic.getValue()).text;
     order = atomic.getOrder();
   } else {
     auto exchange = cast<AtomicCasOp>(op);
-    if (bits < 16) refuse(op, fmt::format("atomic_cas of {}", type_name(access.block(), op->getLoc())));
+    if (bits < 16) refuse(op, fmt::format("atomic_cas of {}", memory_type(access)));
     if (mask) refuse(op, "atomic_cas on a tile whose end is not its block's: Triton's takes no mask");
     function = "tl.atomic_cas";
     arguments = in_full(exchange.getExpected()).text + ", " + in_full(exchange.getValue()).text;

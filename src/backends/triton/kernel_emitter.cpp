@@ -167,6 +167,7 @@ Code KernelEmitter::compute(Operation* op) {
   if (auto reduce = dyn_cast<ReduceOp>(op)) return compute_reduce(reduce);
   if (auto dot = dyn_cast<DotOp>(op)) return compute_dot(dot);
   if (auto composite = dyn_cast<CompositeOp>(op)) return compute_composite(composite);
+  if (isa<SortOp>(op)) refuse(op, "sorting: sort, argsort and topk");
   if (isa<WorkerCountOp>(op)) return {"tl.num_programs(0)", Binding::Atom, "int32"};
   if (std::optional<Code> code = compute_shape(op)) return *code;
   if (std::optional<Code> code = compute_index(op)) return *code;

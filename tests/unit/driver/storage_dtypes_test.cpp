@@ -2,6 +2,8 @@
 // against what torch 2.13 gives.
 #include "oracle.h"
 
+#include "driver/prepared_call.h"
+
 namespace tw = tilewright;
 using tw::test::expect_agrees_with_oracle;
 
@@ -465,6 +467,41 @@ TEST(L2Groupings, each_outermost_loop_has_its_own) {
   EXPECT_NE(grouped.substr(second, grouped.find('\n', second) - second).find("group = 2"), std::string::npos)
       << grouped;
   expect_agrees_with_oracle(kernel.bind(tw::Array::randn({37, 29}, 1)), 8, 29);
+}
+
+//
+// On their way to Triton
+//
+
+std::string triton_text(const tw::BoundCall& call) {
+  tw::PreparedCall prepared(call, tw::Backend::Triton);
+  try {
+    return prepared.stage_text("triton", prepared.complete({{"block_sizes", {16}}}));
+  } catch (const tw::Error& error) {
+    return error.what();
+  }
+}
+
+TEST(Triton, computes_with_uint8_and_refuses_the_others_at_their_line) {
+  auto plus_one = map1([](tw::Value v) { return v + 1; }, tw::uint8);
+  std::string text = triton_text(plus_one.bind(tw::Array::randint(0, 256, {64}, 1, tw::uint8)));
+  EXPECT_NE(text.find(".to(tl.int32)"), std::string::npos) << text;
+  EXPECT_EQ(text.find("bitcast"), std::string::npos) << text;
+  auto bits = map1([](tw::Value v) { return v.view(tw::int32); }, tw::int32);
+  EXPECT_NE(triton_text(bits.bind(tw::Array::randn({64}, 1))).find(".to(tl.int32, bitcast=True)"), std::string::npos);
+
+  auto refused = [](const tw::BoundCall& call, const char* what) {
+    std::string text = triton_text(call);
+    EXPECT_NE(text.find(what), std::string::npos) << text;
+    EXPECT_NE(text.find("storage_dtypes_test.cpp:"), std::string::npos) << text;
+  };
+  auto to_float = map1([](tw::Value v) { return v.to(tw::float32); }, tw::float32);
+  auto to_float8 = map1([](tw::Value v) { return v.to(tw::float8_e5m2); }, tw::float8_e5m2);
+  tw::Array x = tw::Array::randn({64}, 1);
+  refused(to_float.bind(x.to(tw::float8_e4m3fn)), "does not support elements of type float8_e4m3fn");
+  refused(to_float8.bind(x), "does not support elements of type float8_e5m2");
+  refused(sorted_rows.bind(tw::Array::randn({16, 16}, 1), false, 1),
+          "does not support sorting: sort, argsort and topk");
 }
 
 //
