@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import operator
 import threading
 import types
@@ -27,24 +28,57 @@ class _Leaf:
 
 
 class BoundFunction:
-    """A function whose closure has tensors, which are arguments of the kernel."""
+    """A function that holds tensors, which are arguments of the kernel.
 
-    def __init__(self, function: types.FunctionType, closure: dict):
+    Attributes:
+        closure: what it sees by name: its closure, and the tensors of its module.
+        defaults: of its parameters, by name.
+    """
+
+    def __init__(self, function: types.FunctionType, closure: dict, defaults: dict):
         self.function = function
         self.closure = closure
+        self.defaults = defaults
+
+    def __call__(self, *args, **kwargs):
+        raise Error(f"function {self.function.__name__}, which holds tensors, is called by other code than the kernel's own")
 
 
-class _ClosureOf:
-    """Of a structure: a function, whose closure's contents are its parts. Equal texts mean equal functions."""
+class _HolderOf:
+    """Of a structure: a function, whose parts are what it holds. Equal texts mean equal functions."""
 
     def __init__(self, function: types.FunctionType):
         self.function = function
         with _lock:
-            self.number = _number((types.FunctionType, function.__code__, id(function.__globals__),
-                                   tuple(map(_comparable, function.__defaults__ or ()))))
+            self.number = _number((types.FunctionType, function.__code__, id(function.__globals__)))
 
     def __repr__(self):
-        return f"closure {self.number}"
+        return f"function {self.number}"
+
+
+@functools.lru_cache(maxsize=4096)
+def _names_of(code: types.CodeType) -> tuple[str, ...]:
+    """Names that the code, and that of functions within, may read of its module."""
+    names = set(code.co_names)
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            names.update(_names_of(constant))
+    return tuple(sorted(names))
+
+
+def _held(function: types.FunctionType):
+    """What a function holds: triples of how, the name, and the value. Of its module, only tensors."""
+    code = function.__code__
+    for name, cell in zip(code.co_freevars, function.__closure__ or ()):
+        yield "closure", name, _cell_contents(cell)
+    for name in _names_of(code):
+        if isinstance(value := function.__globals__.get(name), torch.Tensor):
+            yield "closure", name, value
+    defaults = function.__defaults__ or ()
+    for name, value in zip(code.co_varnames[code.co_argcount - len(defaults):], defaults):
+        yield "default", name, value
+    for name, value in sorted((function.__kwdefaults__ or {}).items()):
+        yield "default", name, value
 
 
 class Structure:
@@ -79,8 +113,13 @@ def _rebuilt(shape, flat):
     kind, parts = shape
     if kind is dict:
         return {key: _rebuilt(part, flat) for key, part in parts}
-    if isinstance(kind, _ClosureOf):
-        return BoundFunction(kind.function, {name: _rebuilt(part, flat) for name, part in parts})
+    if isinstance(kind, _HolderOf):
+        closure, defaults = ({name: _rebuilt(part, flat) for (how, name), part in parts if how == which}
+                             for which in ("closure", "default"))
+        return BoundFunction(kind.function, closure, defaults)
+    if kind is functools.partial:
+        function, args, keywords = (_rebuilt(part, flat) for _, part in parts)
+        return functools.partial(function, *args, **keywords)
     if kind in (tuple, list):
         return kind(_rebuilt(part, flat) for part in parts)
     if isinstance(kind, type) and issubclass(kind, tuple):  # a named tuple
@@ -106,8 +145,10 @@ def flatten(values, constants) -> list:
             flat.append(value)
         elif isinstance(value, types.FunctionType) and _holds_tensors(value):
             has_containers = True
-            cells = zip(value.__code__.co_freevars, map(_cell_contents, value.__closure__))
-            return (_ClosureOf(value), [(name, place(content, constant)) for name, content in cells])
+            return (_HolderOf(value), [((how, name), place(content, constant)) for how, name, content in _held(value)])
+        elif isinstance(value, functools.partial) and _holds_tensors(value):
+            has_containers = True
+            return (functools.partial, [(name, place(getattr(value, name), constant)) for name in ("func", "args", "keywords")])
         elif isinstance(value, (tuple, list)):
             has_containers = True
             return (type(value), [place(part, constant) for part in value])
@@ -129,7 +170,9 @@ def flatten(values, constants) -> list:
 
 def _holds_tensors(value) -> bool:
     if isinstance(value, types.FunctionType):
-        return any(_holds_tensors(_cell_contents(cell)) for cell in value.__closure__ or ())
+        return any(_holds_tensors(held) for _, _, held in _held(value))
+    if isinstance(value, functools.partial):
+        return any(map(_holds_tensors, (value.func, value.args, value.keywords)))
     if isinstance(value, (tuple, list)):
         return any(map(_holds_tensors, value))
     if isinstance(value, dict):

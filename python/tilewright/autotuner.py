@@ -7,6 +7,8 @@ from typing import Sequence
 
 
 class _Fragment:
+    is_pure = True  # a kernel's host part may make one
+
     def __init__(self, values: Sequence[int], default: int | None):
         values = list(values)
         if not values:

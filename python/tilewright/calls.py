@@ -21,7 +21,7 @@ from .language import LanguageFunction
 from .loops import Return
 from .source import FunctionSource, assigned_names, source_of
 from .torch_integration import Traceable
-from .values import BlockSize, DeviceValue, NeedsValue, NumberArgument, TensorProxy, TileProxy
+from .values import BlockSize, DeviceValue, NeedsValue, NumberArgument, RegisteredBlockSize, TensorProxy, TileProxy
 
 _MOST_CALLS = 64  # within one another
 
@@ -117,7 +117,7 @@ class Calls:
         if isinstance(function, LocalFunction):
             return self.call_local(function, args, kwargs)
         if isinstance(function, BoundFunction):
-            return self.inline(function.function, args, kwargs, function.closure)
+            return self.inline(function.function, args, kwargs, function.closure, function.defaults)
         if isinstance(function, functools.partial):
             return self.apply(function.func, [*function.args, *args], {**function.keywords, **kwargs})
         if isinstance(function, types.MethodType) and isinstance(function.__func__, types.FunctionType):
@@ -192,6 +192,7 @@ class Calls:
 
     def host_call(self, function, args, kwargs):
         """Before or after the loops: what gives the same at each call of this specialisation is done now."""
+        args, kwargs = self.on_host(list(args)), {key: self.on_host(value) for key, value in kwargs.items()}
         for value in [*args, *kwargs.values()]:
             if isinstance(value, NumberArgument):
                 raise NeedsValue(value.index)
@@ -205,7 +206,7 @@ class Calls:
     # Functions that are read in place
     #
 
-    def inline(self, function: types.FunctionType, args, kwargs, closure=None):
+    def inline(self, function: types.FunctionType, args, kwargs, closure=None, defaults=None):
         try:
             source = source_of(function, "function")
         except Exception:
@@ -218,6 +219,8 @@ class Calls:
             bound = inspect.signature(function).bind(*args, **kwargs)
         except TypeError as error:
             raise self.error(f"{function.__name__}: {error}") from None
+        for name, default in (defaults or {}).items():
+            bound.arguments.setdefault(name, default)
         bound.apply_defaults()
         outer = None
         if closure:
@@ -321,6 +324,8 @@ def _len(reader, value):
 def _isinstance(reader, value, types_):
     if isinstance(value, (TensorProxy, DeviceValue)) and not isinstance(value, (NumberArgument, BlockSize)):
         return torch.Tensor in (types_ if isinstance(types_, tuple) else (types_,))
+    if isinstance(value, RegisteredBlockSize):
+        return issubclass(int, types_)
     if isinstance(value, NumberArgument):
         number = float if value.core.dtype.startswith("float") else int
         return issubclass(number, types_)
@@ -355,7 +360,7 @@ def _range(reader, *bounds):
     for bound in bounds:
         if isinstance(bound, NumberArgument):
             raise NeedsValue(bound.index)
-        if isinstance(bound, DeviceValue):
+        if isinstance(bound, DeviceValue) and not isinstance(bound, RegisteredBlockSize):
             raise reader.error("the bounds of a range that is no for statement's must be known while the kernel is read")
     return range(*map(int, bounds))
 

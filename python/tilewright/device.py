@@ -13,6 +13,7 @@ from .values import (
     LoopVariables,
     NeedsValue,
     NumberArgument,
+    RegisteredBlockSize,
     RunTimeNumber,
     Size,
     TensorProxy,
@@ -136,9 +137,25 @@ class Device:
     # Numbers that must be known
     #
 
+    def host_number(self, block: RegisteredBlockSize) -> int:
+        """What the config says of it."""
+        return _core.host_number(block.core, location=self.location)
+
+    def on_host(self, value):
+        """Before the loops, the numbers in a value that the config says as the integers that they are there."""
+        if self.depth > 0:
+            return value
+        if isinstance(value, RegisteredBlockSize):
+            return self.host_number(value)
+        if type(value) in (tuple, list) and any(isinstance(part, (RegisteredBlockSize, tuple, list)) for part in value):
+            return type(value)(map(self.on_host, value))
+        return value
+
     def static_int(self, value, what: str) -> int:
         if isinstance(value, NumberArgument):
             raise NeedsValue(value.index)
+        if isinstance(value, RegisteredBlockSize):
+            return self.host_number(value)
         if isinstance(value, bool) or not isinstance(value, int):
             if isinstance(value, DeviceValue):
                 raise self.error(f"{what} must be known while the kernel is read: a number, or a size")

@@ -143,7 +143,7 @@ class Expressions:
         return "".join(str(self.evaluate(part)) for part in node.values)
 
     def evaluate_FormattedValue(self, node):
-        value = self.evaluate(node.value)
+        value = self.on_host(self.evaluate(node.value))
         if isinstance(value, NumberArgument):
             raise NeedsValue(value.index)
         if isinstance(value, DeviceValue):
@@ -195,6 +195,7 @@ class Expressions:
         return self.unary(type(node.op).__name__, self.evaluate(node.operand))
 
     def unary(self, name: str, value):
+        value = self.on_host(value)
         self.refuse_on_host([value])
         if isinstance(value, (DeviceValue, TensorProxy)):
             return value if name == "UAdd" else self.call(OPERATORS[name], [value])
@@ -204,6 +205,7 @@ class Expressions:
         return self.binary(type(node.op).__name__, self.evaluate(node.left), self.evaluate(node.right))
 
     def binary(self, name: str, left, right):
+        left, right = self.on_host(left), self.on_host(right)
         self.refuse_on_host([left, right])
         tile, other = (left, right) if isinstance(left, TileProxy) else (right, left)
         if isinstance(tile, TileProxy) and name in ("Add", "Sub") and (tile is left or name == "Add"):
@@ -309,7 +311,7 @@ class Expressions:
         return self.wrap(result.read(location=self.location))
 
     def evaluate_IfExp(self, node):
-        condition = self.evaluate(node.test)
+        condition = self.on_host(self.evaluate(node.test))
         self.refuse_on_host([condition])
         if isinstance(condition, TensorProxy):
             condition = self.wrap(self.operand(condition))

@@ -9,7 +9,7 @@ import torch
 from . import _core
 from .dtypes import core_dtype
 from .errors import NotRecordable
-from .values import BlockSize, NeedsValue, NumberArgument, Size, TensorProxy
+from .values import NeedsValue, NumberArgument, Size, TensorProxy
 
 _PURE_BUILTINS = frozenset(
     (abs, all, any, bool, dict, divmod, enumerate, filter, float, format, frozenset, int, isinstance, issubclass, len, list, map, max,
@@ -83,9 +83,6 @@ class HostTensors:
     def allocate(self, sizes, dtype, device, fill=None) -> TensorProxy:
         if self.depth > 0:
             raise self.error("a tensor in memory is allocated before the tile loops; twl.zeros and twl.full make values in them")
-        if any(isinstance(size, BlockSize) for size in sizes):
-            raise self.error("a tensor of a size that the config chooses is not there yet; allocate the most that it may be, with a "
-                             "block size of 1")
         sizes = [self.static_int(size, "a size") for size in sizes]
         if device is not None and torch.device(device).type != self.device_type:
             raise NotRecordable("a tensor on another device")
@@ -126,6 +123,7 @@ def _full(reader, size, fill_value, *, dtype=None, device=None, **kwargs):
 
 
 def _number(reader, value):
+    value = reader.on_host(value)
     if isinstance(value, NumberArgument):
         raise NeedsValue(value.index)
     if not isinstance(value, (bool, int, float)):

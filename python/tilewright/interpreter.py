@@ -19,7 +19,7 @@ from .errors import Error
 from .interpreted_blocks import block_length, completed, is_short, note_result, note_shape
 from .interpreted_memory import atomic, load, store
 from .interpreted_tile import InterpretedTile, Tiles, number
-from .language import LanguageFunction, machine
+from .language import LanguageFunction, machine, tunable_choices
 from .philox import random_integers, random_normal, random_uniform, random_uniform_4x
 
 _MOST_INDICES = 64  # in a tile whose size nobody says
@@ -27,9 +27,8 @@ _MOST_INDICES = 64  # in a tile whose size nobody says
 
 def interpret(kernel, args, kwargs):
     """A call of the kernel."""
-    config = kernel.only_config or {}
     try:
-        with Interpreter(kernel.name, list(config.get("block_sizes", []))).running():
+        with Interpreter(kernel.name, kernel.only_config or {}).running():
             return kernel.fn(*args, **kwargs)
     except Error as error:
         raise (error if error.file else Error(error.message, _line_of(error))) from None
@@ -71,11 +70,12 @@ class Interpreter(TorchFunctionMode):
         depth: how many loops are open; 0 on the host.
     """
 
-    def __init__(self, name: str, block_sizes: list[int]):
+    def __init__(self, name: str, config):
         super().__init__()
         self.name = name
         self.depth = 0
-        self.block_sizes = block_sizes
+        self.config = config
+        self.block_sizes = list(config.get("block_sizes", []))
         self.streams: dict[object, int] = {}
         self.blocks: dict[object, int] = {}
 
@@ -116,6 +116,8 @@ class Interpreter(TorchFunctionMode):
             return acc + a.to(acc.dtype) @ b.to(acc.dtype)
         if name == "where" and len(args) == 3 and not isinstance(args[0], torch.Tensor):
             args = (torch.tensor(bool(args[0])), *args[1:])
+        if name in ("sort", "argsort", "topk"):
+            return _sorted(name, *args, **kwargs)
         if name == "gather" and args[2].dtype != torch.int64:
             args = (*args[:2], args[2].long(), *args[3:])
         return function(*completed(name, args), **kwargs)
@@ -193,11 +195,15 @@ class Interpreter(TorchFunctionMode):
         place = (_caller(), 0)
         if len(self.blocks) < len(self.block_sizes) and place not in self.blocks:
             self.blocks[place] = self.block_sizes[len(self.blocks)]
-        return self.blocks.setdefault(place, max(min(extent, 256), 1))
+        floor = 1 if most is None else int(least)
+        return max(self.blocks.setdefault(place, min(extent, 256)), floor, 1)
 
     def language_register_tunable(self, name, choices):
-        values = choices.choices() if hasattr(choices, "choices") else list(choices)
-        return values[0]
+        choices = tunable_choices(name, choices)
+        value = self.config.get(name, choices[0])
+        if value not in choices:
+            raise Error(f"config option {name!r}: found {value}, expected one of {', '.join(map(str, choices))}")
+        return value
 
     def language_register_reduction_dim(self, size):
         return size
@@ -323,6 +329,20 @@ def _combined(function, left, right, packed: bool):
 
 def _shape(shape) -> list[int]:
     return [int(size) for size in _lengths(list(shape) if isinstance(shape, (tuple, list)) else [shape])]
+
+
+def _sorted(name: str, x: torch.Tensor, *args, **kwargs):
+    """Equal elements keep their order, and of those that topk chooses from it takes the first."""
+    with torch._C.DisableTorchFunction():
+        if name != "topk":
+            if args and isinstance(args[0], bool):  # sort(x, stable, dim, ...)
+                args = args[1:]
+            kwargs["stable"] = True
+            return getattr(torch, name)(x, **dict(zip(("dim", "descending"), args)), **kwargs)
+        options = {"dim": -1, "largest": True, **dict(zip(("k", "dim", "largest"), args)), **kwargs}
+        values, places = torch.sort(x, dim=options["dim"], descending=options["largest"], stable=True)
+        first = [part.narrow(options["dim"], 0, int(options["k"])) for part in (values, places)]
+        return torch.return_types.topk(first)
 
 
 def _caller():

@@ -51,6 +51,7 @@ class Kernel(Traceable):
             if parameter.kind is parameter.VAR_KEYWORD:
                 raise TypeError(f"kernel {self.name} takes **{parameter.name}; name its parameters")
         self.values_of = binder_of(self.signature, self.name)  # of a call's arguments: those of all parameters
+        self.unrecorded = ""  # what in the host part only Python can do
         self._lock = threading.RLock()
         self._program: Program | None = None
         self._call: Callable = self._run
@@ -152,9 +153,10 @@ class Kernel(Traceable):
                 return work(program)
             except NeedsValue as needs:
                 self._replace(program, type(program), program.constants | {needs.index})
-            except NotRecordable:
+            except NotRecordable as reason:
                 if isinstance(program, SplitProgram):
                     raise
+                self.unrecorded = str(reason)
                 self._replace(program, SplitProgram, frozenset())
 
     def _first_program(self) -> Program:

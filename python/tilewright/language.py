@@ -117,12 +117,27 @@ def barrier() -> None:
 @language_function
 def register_block_size(min_or_max: int, max_or_none: int | None = None, /) -> int:
     """Before the loops: a block size of its own in the config, for dimensions of at most ``max`` elements. It serves
-    several loops, and new values as a dimension."""
+    several loops, and new values as a dimension. Before the loops it is an integer as well: it sizes allocations, and counts
+    the tiles. ``min`` is a power of two, to which smaller values of a config are raised."""
 
 
 @language_function
 def register_tunable(name: str, choices) -> Any:
-    """Before the loops: an option of the kernel's own in the config, one of ``choices``."""
+    """Before the loops: an option of the kernel's own in the config, one of ``choices``, whole numbers of which the first is
+    the default. It is a number of Python: conditions on it are settled for each config."""
+
+
+def tunable_choices(name, choices) -> list[int]:
+    """Those of a call of register_tunable, the default first."""
+    if not isinstance(name, str):
+        raise Error(f"twl.register_tunable takes a name and its choices, found {name!r} as the name")
+    choices = choices.choices() if hasattr(choices, "choices") else choices
+    if not isinstance(choices, (tuple, list, range)):
+        raise Error(f"twl.register_tunable takes a list of whole numbers as its choices, found {choices!r}")
+    for choice in choices:
+        if not isinstance(choice, int):
+            raise Error(f"the choices of twl.register_tunable are whole numbers, found {choice!r}; choose with an if on one")
+    return [int(choice) for choice in choices]
 
 
 @language_function

@@ -5,9 +5,10 @@ from __future__ import annotations
 from . import _core
 from .dtypes import core_dtype
 from .errors import NotRecordable
-from .language import LanguageFunction
+from .language import LanguageFunction, tunable_choices
 from .loops import LoopSpec
-from .values import BlockSize, DeviceValue, LoopVariables, NeedsValue, NumberArgument, Size, TensorProxy, TileProxy
+from .values import (BlockSize, DeviceValue, LoopVariables, NeedsValue, NumberArgument, RegisteredBlockSize, Size, TensorProxy,
+                     TileProxy)
 
 _HOST = frozenset(("register_block_size", "register_tunable", "register_reduction_dim"))
 _EVERYWHERE = frozenset(("tile", "grid", "static_range", "jagged_tile", "specialize", "barrier"))
@@ -103,15 +104,12 @@ class LanguageCalls:
             extent, least = max_or_none, self.static_int(min_or_max, "the least block size")
         return self.register_block(self.static_int(extent, "the extent of twl.register_block_size"), least)
 
-    def register_block(self, extent: int, least: int | None) -> BlockSize:
-        if least is not None and least > 1:
-            raise self.error(f"a least block size, here {least}, is not there yet: give the extent alone, or a config with the blocks "
-                             f"that are wanted")
+    def register_block(self, extent: int, least: int | None) -> RegisteredBlockSize:
         symbol = extent.symbol if isinstance(extent, Size) else extent
-        return BlockSize(_core.register_block_size(symbol, location=self.location))
+        return RegisteredBlockSize(_core.register_block_size(symbol, least, location=self.location))
 
     def language_register_tunable(self, name, choices):
-        raise self.error("twl.register_tunable is not there yet: make the option an argument of the kernel")
+        return _core.register_tunable(name, tunable_choices(name, choices), location=self.location)
 
     def language_register_reduction_dim(self, size):
         return self.static_int(size, "a reduction dimension")

@@ -310,7 +310,7 @@ class Loops:
     #
 
     def execute_If(self, node: ast.If) -> None:
-        condition = self.evaluate(node.test)
+        condition = self.on_host(self.evaluate(node.test))
         if isinstance(condition, NumberArgument) and self.depth == 0:
             raise NeedsValue(condition.index)
         if isinstance(condition, TensorProxy):

@@ -21,7 +21,7 @@ from .reader import Reader, device_loops, is_device_loop
 from .source import FunctionSource, OutsideValues, assigned_names, read_names
 from .torch_integration import is_traced, traced_call
 from .value_list import ValueList
-from .values import DeviceValue, LoopVariables, NumberArgument, Size, TensorProxy, TileProxy
+from .values import DeviceValue, LoopVariables, NumberArgument, RegisteredBlockSize, Size, TensorProxy, TileProxy
 
 
 class _Unbound:
@@ -134,7 +134,7 @@ class RecordedProgram(Program):
     def with_suffix(self, reader: Reader, source: FunctionSource, statements) -> _core.Recorded:
         """What stands after the loops runs as Python at each call, on what the loops left."""
         wanted = read_names(statements)
-        names = {name: held for name, held in reader.names_after_loops.items() if name in wanted}
+        names = {name: _settled(reader, held) for name, held in reader.names_after_loops.items() if name in wanted}
         results: list[TensorProxy] = []
         parts = {name: _part(held, results) for name, held in names.items()}
         parts = {name: part for name, part in parts.items() if part is not None}
@@ -146,7 +146,15 @@ class RecordedProgram(Program):
         return _core.Recorded([proxy.core for proxy in results], finish)
 
 
+def _settled(reader: Reader, held):
+    """Block sizes in it as the numbers that the config says."""
+    if isinstance(held, RegisteredBlockSize):
+        return reader.host_number(held)
+    return type(held)(_settled(reader, part) for part in held) if type(held) in (tuple, list) else held
+
+
 def _finished(reader: Reader, result) -> _core.Recorded:
+    result = _settled(reader, result)
     if result is None:
         return _core.Recorded([], "none")
     if isinstance(result, TensorProxy):
@@ -236,7 +244,7 @@ class SplitProgram(Program):
 
     def before(self, args, kwargs):
         """What stands before the loops: (True, result), or (False, variables by name)."""
-        with HostMachine().running():
+        with HostMachine(self.kernel.unrecorded).running():
             return self.prefix(*args, **kwargs)
 
     def finish(self, names):

@@ -36,7 +36,9 @@ def _squeeze(reader, input, dim=None):
 
 
 def _shaped(name: str):
-    def function(reader, input, *shape, size=None):
+    def function(reader, input, *shape, size=None, dtype=None):
+        if dtype is not None:
+            shape = (dtype,)
         shape = size if size is not None else unpacked(shape)
         if len(shape) == 1 and isinstance(shape[0], torch.dtype):
             return reader.bit_view(input, shape[0])

@@ -12,7 +12,7 @@ import itertools
 import torch
 
 from .errors import Error
-from .host_machine import HostMachine
+from .host_machine import AssumedNumbers, HostMachine
 from .host_program import prefix_function, suffix_function
 
 _NUMBERS = itertools.count()
@@ -220,6 +220,22 @@ def _storage(tensor: torch.Tensor):
 
 def run_host_part(kernel, arguments):
     """The result of a kernel on fake tensors."""
+    numbers = AssumedNumbers(kernel.only_config)
+    result = _host_part(kernel, arguments, numbers)
+    if numbers.any_asked:
+        other = _host_part(kernel, arguments, AssumedNumbers(kernel.only_config, other=True))
+        if _shapes(result) != _shapes(other):
+            raise Error(f"kernel {kernel.name} returns tensors whose sizes the config chooses; give it a config for torch.compile and "
+                        f"torch.export, which have to know them before")
+    return result
+
+
+def _shapes(result) -> list:
+    parts = result if isinstance(result, (tuple, list)) else [result]
+    return [tuple(part.shape) if isinstance(part, torch.Tensor) else part for part in parts]
+
+
+def _host_part(kernel, arguments, numbers: AssumedNumbers):
     effects = kernel.effects
     prefix = kernel.host_functions.get("before")
     if prefix is None:
@@ -227,7 +243,7 @@ def run_host_part(kernel, arguments):
     parameters = list(kernel.signature.parameters.values())
     positional = [v for v, p in zip(arguments, parameters) if p.kind is not p.KEYWORD_ONLY]
     keyword = {p.name: v for v, p in zip(arguments, parameters) if p.kind is p.KEYWORD_ONLY}
-    with HostMachine().running():
+    with HostMachine(numbers=numbers).running():
         done, names = prefix(*positional, **keyword)
     if done or not effects.after:
         return names if done else None

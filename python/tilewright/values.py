@@ -80,6 +80,23 @@ class BlockSize(DeviceValue):
     __slots__ = ()
 
 
+class RegisteredBlockSize(BlockSize):
+    """What register_block_size() gives. Before the loops it is an integer as well, the config's: a kernel that uses it as one
+    is read for each number that is tried."""
+
+    __slots__ = ()
+
+    def __index__(self):
+        return current_reader().host_number(self)
+
+    __int__ = __index__
+
+    def __float__(self):
+        return float(self.__index__())
+
+    __hash__ = object.__hash__
+
+
 class RunTimeNumber(DeviceValue):
     """A number of Python that is known at run time only: an argument, or computed of arguments and constants alone."""
 

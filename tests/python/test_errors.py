@@ -311,27 +311,6 @@ def test_a_partial_function_in_a_kernel():
     assert (x == 3).all()
 
 
-def block_sizes_that_are_no_numbers():
-    def least(x):
-        block = twl.register_block_size(16, x.size(0))
-        for tile in twl.tile(x.size(0), block_size=block):
-            x[tile] = x[tile] + 1
-
-    def split(x):
-        block = twl.register_block_size(x.size(0))
-        parts = torch.empty([(x.size(0) + block - 1) // block])
-        for tile in twl.tile(x.size(0), block_size=block):
-            parts[tile.id] = x[tile].sum()
-        return parts.sum()
-
-    return [(least, "a least block size, here 16, is not there yet"), (split, r"test_errors.py:\d+: the block size .* is no number of the host yet")]
-
-
-@pytest.mark.parametrize("function, expected", block_sizes_that_are_no_numbers())
-def test_what_block_sizes_cannot_do_yet_is_refused(function, expected):
-    assert re.search(expected, error_of(function, torch.ones(4)))
-
-
 def shown_lines():
     def returns(x):
         for tile in twl.tile(x.size(0)):
