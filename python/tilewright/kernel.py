@@ -23,7 +23,7 @@ from .parameters import binder_of
 from .programs import Program, RecordedProgram, SplitProgram
 from .settings import Settings, make_settings
 from .source import source_of
-from .torch_integration import Effects, Traceable
+from .torch_integration import Effects, Traceable, name_in_graphs
 from .values import NeedsValue
 
 
@@ -58,6 +58,7 @@ class Kernel(Traceable):
         self._chosen: dict[Hashable, Config] = {}
         self._seen: set[Hashable] = set()
         self._operators: dict[Hashable, Any] = {}
+        self.traced_as = name_in_graphs(self)
         self.host_functions: dict[Hashable, Callable] = {}  # the parts of the host part, as Python functions
         self.parameter_names = list(self.signature.parameters)
         self._defaults = {p.name: p.default for p in self.signature.parameters.values() if p.default is not p.empty}
@@ -72,11 +73,6 @@ class Kernel(Traceable):
     @functools.cached_property
     def effects(self) -> Effects:
         return Effects(self.source, self.parameter_names)
-
-    @property
-    @torch._dynamo.assume_constant_result
-    def result_shape(self):
-        return self.effects.shape, tuple(self.effects.results)
 
     @property
     def only_config(self) -> Config | None:

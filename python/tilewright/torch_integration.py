@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import itertools
+import weakref
 
 import torch
 
@@ -254,13 +255,35 @@ def _host_part(kernel, arguments, numbers: AssumedNumbers):
     return suffix(**names)
 
 
+# The tracer's constant functions take constants only: a kernel is none (to PyTorch 2.11), nor is a number where shapes are
+# dynamic; a string is.
+_KERNELS: weakref.WeakValueDictionary[str, Traceable] = weakref.WeakValueDictionary()
+
+
+def name_in_graphs(kernel: Traceable) -> str:
+    """A new name, by which the tracer's constant functions find this kernel."""
+    name = f"{kernel.name}_{next(_NUMBERS)}"
+    _KERNELS[name] = kernel
+    return name
+
+
+@torch._dynamo.assume_constant_result
+def _operator_name(traced_as: str, kinds: tuple[str, ...], constants: tuple) -> str:
+    return _KERNELS[traced_as].operator_for(kinds, constants)
+
+
+@torch._dynamo.assume_constant_result
+def _result_shape(traced_as: str) -> tuple[str, tuple[str | None, ...]]:
+    effects = _KERNELS[traced_as].effects
+    return effects.shape, tuple(effects.results)
+
+
 class Traceable:
     """A part of Kernel: its calls in graphs of PyTorch, and its gradients."""
 
     backward = None  # of register_backward
     _save = None
 
-    @torch._dynamo.assume_constant_result
     def operator_for(self, kinds: tuple[str, ...], constants: tuple):
         """The name of the operator for these kinds of arguments."""
         key = (kinds, constants, self.backward)
@@ -275,12 +298,12 @@ class Traceable:
         constants = tuple([value for value, kind in zip(values, kinds) if kind == "constant"])
         passed = [value for value, kind in zip(values, kinds) if kind != "constant"]
         passed = [list(value) if isinstance(value, tuple) else value for value in passed]
-        made = getattr(torch.ops.tilewright, self.operator_for(kinds, constants)).default(*passed)
+        made = getattr(torch.ops.tilewright, _operator_name(self.traced_as, kinds, constants)).default(*passed)
         return self.result_of(values, made)
 
     def result_of(self, values, made):
         """What the kernel returns: an operator's results, and arguments."""
-        shape, results = self.result_shape
+        shape, results = _result_shape(self.traced_as)
         if shape == "none":
             return None
         if made is None or isinstance(made, torch.Tensor):
@@ -378,4 +401,4 @@ def traced_call(kernel, args, kwargs):
     return kernel.traced(list(kernel.normalize_args(*args, **kwargs)))
 
 
-__all__ = ["Effects", "Traceable", "is_traced", "traced_call"]
+__all__ = ["Effects", "Traceable", "is_traced", "name_in_graphs", "traced_call"]
