@@ -234,7 +234,7 @@ class Device:
     def slice_bound(self, bound):
         if bound is None:
             return None
-        if isinstance(bound, BlockSize):
+        if isinstance(bound, DeviceValue) and not isinstance(bound, NumberArgument):
             return bound.core
         if isinstance(bound, Size):
             return bound.symbol

@@ -155,13 +155,10 @@ class Expressions:
     def evaluate_Slice(self, node):
         bounds = [None if bound is None else self.evaluate(bound) for bound in (node.lower, node.upper, node.step)]
         begin = bounds[0]
-        if isinstance(begin, DeviceValue) and not isinstance(begin, (BlockSize, NumberArgument)):
-            length = self.length_between(node.lower, node.upper) if node.upper else None
-            if length is None or node.step:
-                raise self.error("a slice that begins at a value on the device is written with its length, as in "
-                                 "x[begin : begin + length]")
-            length = length.core if isinstance(length, BlockSize) else getattr(length, "symbol", length)
-            return _core.SliceFrom(begin.core, length)
+        if isinstance(begin, DeviceValue) and not isinstance(begin, (BlockSize, NumberArgument)) and node.upper and not node.step:
+            length = self.length_between(node.lower, node.upper)  # also where the begin is read from memory twice
+            if length is not None:
+                return _core.SliceFrom(begin.core, length.core if isinstance(length, DeviceValue) else getattr(length, "symbol", length))
         return slice(*bounds)
 
     def length_between(self, begin: ast.expr, end: ast.expr):
@@ -173,7 +170,7 @@ class Expressions:
                 value = self.evaluate(length)
                 if isinstance(value, NumberArgument):
                     raise NeedsValue(value.index)
-                return value if isinstance(value, (int, BlockSize)) else None
+                return value if isinstance(value, (int, DeviceValue)) else None
         return None
 
     def evaluate_NamedExpr(self, node):

@@ -99,7 +99,8 @@ def _groups(tensor: torch.Tensor, subscripts):
             bounds = slice(*(None if b is None else int(number(b)) for b in (part.start, part.stop, part.step)))
             chosen = range(*bounds.indices(size))
             groups.append(([torch.tensor(list(chosen), dtype=torch.int64)], [len(chosen)]))
-            whole.append(own_whole[dim - 1] if chosen == range(size) else len(chosen))
+            on_device = isinstance(part.start, torch.Tensor)  # and so as long as it says, but for what the tensor lacks
+            whole.append(own_whole[dim - 1] if chosen == range(size) else bounds.stop - bounds.start if on_device else len(chosen))
         else:
             index = int(number(part))
             if index < 0 and not isinstance(part, torch.Tensor):

@@ -43,7 +43,7 @@ static Dim clipped(const Builder& builder, const Dim& bound, const Dim& size) {
 }
 
 void Builder::add_slice(Place& place, const SubscriptTerm& slice, const Dim& size) {
-  Value begin;
+  Value begin, end;
   Dim extent;
   if (slice.kind == Kind::slice_from) {
     std::optional<int64_t> length = dimensions.value(*slice.end);
@@ -57,6 +57,7 @@ void Builder::add_slice(Place& place, const SubscriptTerm& slice, const Dim& siz
       begin = this->extent(slice.term.integer < 0 ? size + Dim(slice.term.integer) : Dim(first));
     } else {
       begin = index(slice.term, "the begin of a slice");
+      if (!length) end = this->extent(size); // as long as a block, it may be longer than what is left
     }
   } else {
     Dim from = slice.begin ? clipped(*this, *slice.begin, size) : Dim(0);
@@ -78,7 +79,7 @@ void Builder::add_slice(Place& place, const SubscriptTerm& slice, const Dim& siz
   place.dims.push_back(extent);
   if (slice.step == 1) {
     auto type = TileType::get(context(), DimAttr::get(context(), extent));
-    add_subscript(place, Subscript::Tile, ir.create<SliceOp>(location_, type, begin, Value()));
+    add_subscript(place, Subscript::Tile, ir.create<SliceOp>(location_, type, begin, end));
     return;
   }
   // Every step-th element: their indices are computed, in a type that holds the dimension's.

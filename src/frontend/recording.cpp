@@ -241,18 +241,6 @@ Handle Recording::shifted_tile(const Handle& handle, const Operand& by, bool bac
   return {id_, static_cast<uint32_t>(tiles_.size() - 1)};
 }
 
-std::optional<Dim> Recording::length(const Operand& operand) {
-  switch (operand.kind()) {
-  case Operand::Kind::integer: return Dim(operand.integer());
-  case Operand::Kind::size: return dim(Size(operand.integer(), operand.handle()));
-  case Operand::Kind::value:
-    if (auto extent = without_placeholders(read(operand.handle())).getDefiningOp<ExtentOp>())
-      return extent.getDim().dim();
-    return std::nullopt;
-  default: return std::nullopt;
-  }
-}
-
 //===----------------------------------------------------------------------===//
 // Subscripts
 //===----------------------------------------------------------------------===//
@@ -271,6 +259,17 @@ static SubscriptTerm slice_term(Recording& recording, Builder& builder, const Sl
   if (!step || !step->constant() || *step->constant() < 1)
     builder.fail("the step of a slice must be a number from 1 on");
   term.step = *step->constant();
+  if (slice.begin().given() && slice.end().given() && !slice.has_length() &&
+      !recording.length(slice.begin().operand())) {
+    term.end = recording.length_between(slice.begin().operand(), slice.end().operand());
+    if (!term.end)
+      builder.fail("a slice that begins at a value on the device ends at the same value plus a number or a block size, "
+                   "as in x[begin : begin + length]");
+    if (term.step != 1) builder.fail("a slice that begins at a value on the device takes every element: its step is 1");
+    term.kind = SubscriptTerm::Kind::slice_from;
+    term.term = recording.term(slice.begin().operand());
+    return term;
+  }
   term.end = host_number(slice.end(), slice.has_length() ? "the length" : "the end");
   if (!slice.has_length()) {
     term.begin = host_number(slice.begin(), "the begin");

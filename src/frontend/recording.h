@@ -78,6 +78,8 @@ public:
 
   /// What a number of elements is, of a host number or a block size on the device; none where it is another value.
   std::optional<Dim> length(const Operand& operand);
+  /// How many elements lie between two values on the device, where it does not depend on them: end = begin + 2 * block.
+  std::optional<Dim> length_between(const Operand& begin, const Operand& end);
 
   mlir::Value tile(const Handle& handle);
   /// A tile moved by some elements.

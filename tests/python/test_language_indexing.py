@@ -1,7 +1,9 @@
 """Subscripts, loads, stores, atomics."""
 
+import pytest
 import torch
 
+import tilewright as tw
 import tilewright.language as twl
 
 
@@ -173,3 +175,42 @@ def test_tensors_of_no_dimension(agree):
 
     agree(added, (torch.tensor(2.0), torch.tensor(3.0)), lambda x, y: x + y)
     agree(added, (torch.randn(5, 6), torch.randn(5, 6)), lambda x, y: x + y)
+
+
+def test_slices_that_begin_on_the_device_however_the_length_is_written(agree):
+    def windows(x):
+        m, k = x.size()
+        total, largest = x.new_zeros([m]), x.new_empty([m])
+        fours = x.new_empty([m, 3])
+        block = twl.register_block_size(k // 2)
+        for rows in twl.tile(m):
+            acc = twl.zeros([rows])
+            top = twl.full([rows], float("-inf"))
+            for tile in twl.tile(k // 2, block_size=block):
+                begin = tile.begin * 2
+                length = block * 2
+                acc += x[rows, begin : (begin + length)].sum(1)
+                top = torch.maximum(top, x[rows, tile.begin * 2 : tile.block_size * 2 + 2 * tile.begin].amax(1))
+            total[rows], largest[rows] = acc, top
+            for i in range(3):
+                end = (i + 1) * 4
+                fours[rows, i] = x[rows, i * 4 : end].sum(1)
+        return total, largest, fours
+
+    def expected(x):
+        return x.sum(1), x.amax(1), x[:, :12].reshape(-1, 3, 4).sum(2)
+
+    for k in (20, 64):
+        agree(windows, (torch.randn(7, k),), expected, rtol=1e-4, atol=1e-4,
+              configs=({}, {"block_sizes": [4, 4]}, {"block_sizes": [16, 2]}, {"block_sizes": [64, 8]}))
+
+
+def test_a_slice_whose_length_depends_on_the_device_is_refused():
+    @tw.kernel()
+    def doubled(x):
+        for tile in twl.tile(x.size(0)):
+            i = tile.begin
+            x[tile] = x[i : i * 2].sum()
+
+    with pytest.raises(tw.Error, match=r"ends at the same value plus a number or a block size, as in x\[begin : begin \+ length\]"):
+        doubled(torch.ones(9))
