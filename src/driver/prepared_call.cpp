@@ -3,6 +3,7 @@
 #include "config/normalise.h"
 #include "driver/arguments.h"
 #include "driver/compile_context.h"
+#include "driver/config_warnings.h"
 #include "driver/in_process_runner.h"
 #include "driver/pipeline.h"
 #include "driver/tune.h"
@@ -34,8 +35,7 @@ const ConfigSpec& PreparedCall::spec() const { return state_->variants.base().sp
 
 Config PreparedCall::complete(const Config& config) const {
   Variants::Choice choice = state_->variants.complete(config);
-  for (const std::string& warning : choice.warnings)
-    log_warning("tilewright: {}: {}", choice.specialisation->kernel, warning);
+  warn_of_config(choice.specialisation->kernel, choice.warnings);
   return choice.config;
 }
 

@@ -2,6 +2,7 @@
 
 #include "driver/compile_context.h"
 #include "driver/compiled_call.h"
+#include "driver/config_warnings.h"
 #include "driver/pipeline.h"
 #include "driver/tune.h"
 #include "driver/variants.h"
@@ -12,8 +13,7 @@ namespace tilewright {
 static Variants::Choice choose_triton_config(Variants& variants, const Settings& settings) {
   if (settings.config) {
     Variants::Choice choice = variants.complete(*settings.config);
-    for (const std::string& warning : choice.warnings)
-      log_warning("tilewright: {}: {}", choice.specialisation->kernel, warning);
+    warn_of_config(choice.specialisation->kernel, choice.warnings);
     return choice;
   }
   if (std::vector<Config> known = known_configs(variants.base(), 1); !known.empty()) return variants.fit(known[0]);

@@ -2,6 +2,7 @@
 
 #include "autotune/effort.h"
 #include "config/normalise.h"
+#include "driver/config_warnings.h"
 #include "driver/in_process_runner.h"
 #include "support/error.h"
 #include "support/log.h"
@@ -100,15 +101,14 @@ Variants::Choice choose_config(Variants& variants, const detail::Call& call) {
   Settings settings = with_environment(*call.settings);
   if (settings.config) {
     Variants::Choice choice = variants.complete(*settings.config);
-    for (const std::string& warning : choice.warnings)
-      log_warning("tilewright: {}: {}", specialisation.kernel, warning);
+    warn_of_config(specialisation.kernel, choice.warnings);
     return choice;
   }
   if (*settings.autotune_effort == AutotuneEffort::none) return variants.fit(default_config(specialisation.spec));
   if (std::vector<Config> known = known_configs(specialisation, 1); !known.empty()) return variants.fit(known[0]);
   log_info("tilewright: first call of {}: tuning for at most {:g} s (to skip: TILEWRIGHT_AUTOTUNE_EFFORT=none, or "
-           "{}.with(config))",
-           specialisation.description, *settings.autotune_budget_seconds, specialisation.kernel);
+           "a config for it)",
+           specialisation.description, *settings.autotune_budget_seconds);
   TuneRequest request{*settings.autotune_effort, *settings.autotune_budget_seconds, /*quiet=*/true};
   return variants.fit(tune(variants, call, request).best);
 }
