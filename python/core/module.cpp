@@ -9,6 +9,7 @@ NB_MODULE(_core, module) {
   // Kernels of modules live until the interpreter has gone, and are no leaks.
   nanobind::set_leak_warnings(false);
   module.attr("__version__") = TILEWRIGHT_VERSION;
+  module.attr("interface") = TILEWRIGHT_INTERFACE;
   bind_errors(module);
   bind_operands(module);
   bind_host(module);

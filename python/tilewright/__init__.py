@@ -14,7 +14,12 @@
     print(add(torch.ones(1000), torch.ones(1000)))
 """
 
-from . import _core, exc, language
+from ._interface import check_interface
+
+check_interface()
+
+# ruff: noqa: E402
+from . import _core, autotuner, exc, language
 from ._core import num_threads, set_num_threads, stages
 from .config import Config
 from .errors import Error

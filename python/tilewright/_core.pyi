@@ -20,6 +20,7 @@ from typing import Any, Literal, TypeAlias, final
 import torch
 
 __version__: str
+interface: str  # the SHA-256 of this file when the core was compiled
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Errors

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import inspect
 import json
@@ -376,7 +377,11 @@ class BoundKernel:
         return ConfigSpec(self)
 
     def to_code(self, config=None, *, stage: str | None = None) -> str:
-        """The kernel's text at a stage of the compiler; ``tw.stages()`` lists them, and the last one is the default."""
+        """The kernel's text at a stage of the compiler; ``tw.stages()`` lists them, and the last one is the default. "triton" is
+        what a GPU would run, also where the arguments are on the CPU; its default config is then the GPU's."""
+        if stage == "triton" and self._core.backend != "triton":
+            on_gpu = Kernel(self.kernel.fn, dataclasses.replace(self.settings, backend="triton"), [], self.kernel.key)
+            return on_gpu.bind(self._args).to_code(config, stage=stage)
         config = as_config(config) if config is not None else self.config
         try:
             return self._core.to_code(config.core, stage)

@@ -263,3 +263,31 @@ def test_a_module_that_holds_a_kernel_is_copied_and_saved(tmp_path):
     torch.testing.assert_close(layer(X), X + 1)
     torch.save({"function": layer.function}, tmp_path / "saved.pt")
     assert torch.load(tmp_path / "saved.pt", weights_only=False)["function"] is incremented
+
+
+def test_python_files_beside_another_core_are_noticed(monkeypatch):
+    import tilewright._interface as interface
+
+    interface.check_interface()
+    monkeypatch.setattr(interface._core, "interface", "of another build")
+    with pytest.raises(ImportError, match="not of the same version as its Python files; build it anew"):
+        interface.check_interface()
+
+
+def test_what_is_said_of_a_config_is_said_once(capfd):
+    def adds_once(x, y):
+        out = torch.empty_like(x)
+        for tile in twl.tile(x.size(0)):
+            out[tile] = x[tile] + y[tile]
+        return out
+
+    kernel = tw.kernel(adds_once, config={"num_warps": 4})
+    for size in (5, 6, 7):
+        torch.testing.assert_close(kernel(X[:size], Y[:size]), X[:size] + Y[:size])
+    kernel.bind((X, Y)).set_config({"num_warps": 4})
+    assert capfd.readouterr().err.count("'num_warps' is left out") == 1
+
+
+def test_a_kernel_on_the_cpu_shows_what_a_gpu_would_run():
+    bound = tw.kernel(add).bind((X, Y))
+    assert "@triton.jit" in bound.to_code(stage="triton")
