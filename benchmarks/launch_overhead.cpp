@@ -1,8 +1,9 @@
 // What it costs to launch a kernel that does nothing: on the calling thread alone, on workers that still spin from the
-// launch before, and on workers that have gone to sleep.
+// launch before, and on workers that have gone to sleep. And what a whole call costs beside it, of a kernel that adds a
+// few numbers: with static shapes, where the sizes are its key, and with run-time sizes, where the host evaluates them.
 #include "runtime/launch_plan.h"
 #include "runtime/thread_pool.h"
-#include "tilewright/array.h"
+#include "tilewright/tilewright.h"
 
 #include <benchmark/benchmark.h>
 
@@ -88,6 +89,23 @@ void launch_two_programs_sleeping(benchmark::State& state) {
   }
 }
 BENCHMARK(launch_two_programs_sleeping)->UseManualTime();
+
+void call(benchmark::State& state, bool static_shapes) {
+  auto add = kernel("add", [](Tensor x, Tensor y) {
+    auto [m, n] = x.sizes<2>();
+    auto out = empty({m, n}, x.dtype());
+    for (auto [tile_m, tile_n] : tile({m, n})) out[tile_m, tile_n] = x[tile_m, tile_n] + y[tile_m, tile_n];
+    return out;
+  });
+  Settings settings;
+  settings.autotune_effort = AutotuneEffort::none;
+  settings.static_shapes = static_shapes;
+  auto configured = add.with(settings);
+  Array x = Array::ones({8, 32}), y = Array::ones({8, 32});
+  for (auto _ : state) benchmark::DoNotOptimize(configured(x, y).data());
+}
+BENCHMARK_CAPTURE(call, static_shapes, true);
+BENCHMARK_CAPTURE(call, run_time_sizes, false);
 
 } // namespace
 

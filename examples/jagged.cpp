@@ -1,6 +1,7 @@
 // Rows in groups of different lengths, one after the other: group i is rows offsets[i] to offsets[i + 1] of x.
 //
 //   jagged_mean        the mean of each group's rows; 0 of an empty one
+//   jagged_tile_mean   the same for several groups at once, by a tile that ends each of them at its own length
 //   jagged_softmax     softmax down each column of each group
 //   jagged_dense_add   row t of group i plus y[i, t]; rows beyond y's length stay as they are
 //   segmented_sum      for sorted keys, sums[k] of the rows with key k
@@ -26,6 +27,24 @@ static const auto jagged_mean = tw::kernel("jagged_mean", {"x", "offsets"}, [](t
   }
   return out;
 });
+
+static const auto jagged_tile_mean =
+    tw::kernel("jagged_tile_mean", {"x", "offsets"}, [](tw::Tensor x, tw::Tensor offsets) {
+      auto [rows, d] = x.sizes<2>();
+      tw::Size groups = offsets.size(0) - 1;
+      auto out = tw::empty({groups, d}, x.dtype());
+      for (auto [group, tile_d] : tw::tile({groups, d})) {
+        auto begin = offsets[group];
+        auto lengths = offsets[group + 1] - begin;
+        auto total = tw::zeros({group, tile_d});
+        for (auto tile : tw::jagged_tile(lengths)) {
+          auto row = begin[tw::_, tw::none] + tile.index()[tw::none, tw::_];
+          total += tw::sum(x[row, tile_d], 1);
+        }
+        out[group, tile_d] = total / tw::maximum(lengths, 1)[tw::_, tw::none];
+      }
+      return out;
+    });
 
 static const auto jagged_softmax = tw::kernel("jagged_softmax", {"x", "offsets"}, [](tw::Tensor x, tw::Tensor offsets) {
   auto [rows, d] = x.sizes<2>();
@@ -132,6 +151,16 @@ static void prepare_offsets(std::span<const tw::AnyArgument> in, const tw::Insta
 
 TILEWRIGHT_REGISTER(jagged_mean) = {
     .summary = "the mean of each group of rows",
+    .arguments = {"x: T[rows, d]", "offsets: int64[ends]"},
+    .dtypes = {tw::float32, tw::bfloat16, tw::float16},
+    .cases = {{"511 groups of 65536x256", {{"rows", 65536}, {"d", 256}, {"ends", 512}}}},
+    .flops = [](const tw::Instance& i) { return 1.0 * i["rows"] * i["d"]; },
+    .prepare = prepare_offsets,
+    .reference = jagged_mean_reference,
+};
+
+TILEWRIGHT_REGISTER(jagged_tile_mean) = {
+    .summary = "the mean of each group of rows, several groups at once",
     .arguments = {"x: T[rows, d]", "offsets: int64[ends]"},
     .dtypes = {tw::float32, tw::bfloat16, tw::float16},
     .cases = {{"511 groups of 65536x256", {{"rows", 65536}, {"d", 256}, {"ends", 512}}}},

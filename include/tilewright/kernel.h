@@ -361,6 +361,8 @@ public:
   }
 
   const KernelDefinition& definition() const { return this->state.core->definition(); }
+  // How many specialisations of it have been compiled.
+  size_t specialisation_count() const { return this->state.core->specialisation_count(); }
 };
 
 // Makes a kernel of a lambda. The name is for people: messages, the tuning log, the command line.

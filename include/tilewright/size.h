@@ -26,7 +26,8 @@ class Condition;
 
 // A whole number on the host, such as the size of a tensor's dimension. It has a value, and knows how it depends on the
 // sizes of the kernel's arguments as long as only +, - and * are used. What else is done with its value, such as an
-// `if` on it or a division, holds for this specialisation of the kernel. On the device it is a plain number.
+// `if` on it or a division, holds for this specialisation of the kernel: with run-time sizes, a call for which it has
+// another outcome is another specialisation. On the device it is a plain number.
 class Size {
 public:
   Size() = default;
@@ -34,13 +35,19 @@ public:
     requires(!std::same_as<T, bool>)
   Size(T value) : value_(static_cast<int64_t>(value)) {}
 
-  int64_t value() const { return value_; }
+  // The number, on which the recording depends from here on: with run-time sizes, each is another specialisation.
+  int64_t value() const { return symbol_.index == 0 ? value_ : specialize(*this).value_; }
   // double(n), int(n): for computing with C++ numbers.
   template <class T>
     requires(std::is_arithmetic_v<T> && !std::same_as<T, bool>)
   explicit operator T() const {
-    return static_cast<T>(value_);
+    return static_cast<T>(value());
   }
+  // The number that this call has, for messages and for what the recording does not depend on.
+  int64_t traced_value() const { return value_; }
+
+  // The size as a constant of the specialisation, where sizes are known at run time only.
+  friend Size specialize(const Size& size);
 
   friend Size operator+(const Size& a, const Size& b);
   friend Size operator-(const Size& a, const Size& b);
@@ -70,6 +77,7 @@ private:
   detail::Handle symbol_;
 };
 
+Size specialize(const Size& size);
 Size min(const Size& a, const Size& b);
 Size max(const Size& a, const Size& b);
 // a / b rounded up, for b > 0 and a >= 0. Throws Error for other numbers.
@@ -86,8 +94,10 @@ public:
   Condition(Comparison comparison, const Size& left, const Size& right, bool value)
       : comparison_(comparison), value_(value), left_(left), right_(right) {}
 
-  bool value() const { return value_; }
-  explicit operator bool() const { return value_; }
+  // The outcome, on which the recording depends from here on.
+  bool value() const;
+  explicit operator bool() const { return value(); }
+  bool traced_value() const { return value_; }
 
   Comparison comparison() const { return comparison_; }
   const Size& left() const { return left_; }
@@ -104,7 +114,7 @@ namespace detail {
 // The first parameter of check(): a condition, and the line of the call.
 struct Check {
   Check(const Condition& condition, SourceLocation location = std::source_location::current())
-      : condition(&condition), holds(condition.value()), location(location) {}
+      : condition(&condition), holds(condition.traced_value()), location(location) {}
   template <std::same_as<bool> T>
   Check(T holds, SourceLocation location = std::source_location::current()) : holds(holds), location(location) {}
 

@@ -238,6 +238,20 @@ public:
   void finish() { close(); }
   bool is_recording() const { return is_open(); }
 };
+// What jagged_tile() returns, for a range-for over a Tile.
+class JaggedTileRange : public detail::LoopRange {
+public:
+  JaggedTileRange(const Value& lengths, const Value& longest, SourceLocation location);
+
+  detail::LoopIterator<JaggedTileRange> begin();
+  Tile variables() const { return Tile(variable(0)); }
+  void finish() { close(); }
+  bool is_recording() const { return is_open(); }
+
+private:
+  Value lengths_;
+};
+
 template <size_t N> using TileRange = LoopOver<Tile, N>;
 template <size_t N> using GridRange = LoopOver<Value, N>;
 
@@ -277,6 +291,11 @@ TileRange<N> tile(const Operand (&begin)[N], const Operand (&end)[N], const Bloc
                   SourceLocation location = std::source_location::current()) {
   return {begin, end, blocks, location};
 }
+
+// Inside the tiles that index `lengths`, as in lengths[tile_b]: tiles of [0, the longest), where each row ends at its
+// length. What has the rows and the jagged tile has elements where the tile's index is below the row's length. Else
+// loads read 0 and stores do nothing, and reductions, products of matrices and combiners leave it out.
+JaggedTileRange jagged_tile(const Value& lengths, SourceLocation location = std::source_location::current());
 
 // Single indices instead of tiles: the loop's variable is a scalar.
 inline GridRange<1> grid(const Operand& size, SourceLocation location = std::source_location::current()) {

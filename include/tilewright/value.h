@@ -44,7 +44,7 @@ public:
   Operand() : kind_(Kind::integer) {} // the number 0
   Operand(const Value& value, SourceLocation location = std::source_location::current());
   Operand(const Size& size, SourceLocation location = std::source_location::current())
-      : kind_(Kind::size), integer_(size.value()), handle_(size.symbol()), location_(location) {}
+      : kind_(Kind::size), integer_(size.traced_value()), handle_(size.symbol()), location_(location) {}
   template <std::integral T>
   Operand(T value, SourceLocation location = std::source_location::current())
       : kind_(std::same_as<T, bool> ? Kind::boolean : Kind::integer), integer_(static_cast<int64_t>(value)),

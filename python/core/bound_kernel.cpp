@@ -149,14 +149,13 @@ static nb::list returned(const PreparedCall& prepared) {
       continue;
     }
     const HostPlan::Allocation& allocation = specialisation.host.allocations[each.index];
-    std::vector<int64_t> strides(allocation.sizes.size());
+    std::vector<int64_t> sizes = allocation.sizes_for({}), strides(sizes.size());
     int64_t stride = 1;
     for (size_t i = strides.size(); i-- > 0;) {
       strides[i] = stride;
-      stride *= std::max<int64_t>(allocation.sizes[i], 1);
+      stride *= std::max<int64_t>(sizes[i], 1);
     }
-    list.append(nb::make_tuple("new", each.index, nb::cast(allocation.sizes), nb::cast(strides),
-                               name_of_dtype(allocation.dtype)));
+    list.append(nb::make_tuple("new", each.index, nb::cast(sizes), nb::cast(strides), name_of_dtype(allocation.dtype)));
   }
   return list;
 }

@@ -104,7 +104,7 @@ void bind_config(nb::module_& module) {
       .def(
           "__init__",
           [](Settings* self, const std::optional<Config>& config, const std::optional<std::string>& effort,
-             std::optional<double> budget) { new (self) Settings{config, effort_of_name(effort), budget}; },
+             std::optional<double> budget) { new (self) Settings{config, effort_of_name(effort), budget, true}; },
           nb::arg("config") = nb::none(), nb::arg("autotune_effort") = nb::none(),
           nb::arg("autotune_budget_seconds") = nb::none())
       .def_rw("config", &Settings::config, nb::arg().none())

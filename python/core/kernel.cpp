@@ -37,15 +37,21 @@ static std::string key_of(const Settings& settings) {
   return key;
 }
 
+// Sizes are Python's integers here, and what Python did with one is not known.
+static Settings with_static_shapes(Settings settings) {
+  settings.static_shapes = true;
+  return settings;
+}
+
 Kernel::Kernel(KernelDefinition definition, Options options, Settings settings)
     : options(std::move(options)), autograd(nb::none()), dispatched(nb::none()), shared_(std::make_shared<Shared>()),
-      settings_(std::move(settings)), settings_key_(key_of(settings_)) {
+      settings_(with_static_shapes(std::move(settings))), settings_key_(key_of(settings_)) {
   shared_->definition = std::move(definition);
 }
 
 Kernel Kernel::with(Settings settings) const {
   Kernel other = *this;
-  other.settings_ = std::move(settings);
+  other.settings_ = with_static_shapes(std::move(settings));
   other.settings_key_ = key_of(other.settings_);
   other.last_.reset();
   return other;
@@ -174,7 +180,7 @@ static void plan_allocations(Specialised& entry, DeviceIndex device) {
   entry.device = torch.device(device);
   for (const HostPlan::Allocation& planned : specialisation.host.allocations) {
     nb::list sizes;
-    for (int64_t size : planned.sizes) sizes.append(size);
+    for (int64_t size : planned.sizes_for({})) sizes.append(size); // shapes are static
     entry.allocations.push_back({false, nb::tuple(sizes), torch.dtype(planned.dtype)});
   }
   for (const HostPlan::Returned& returned : specialisation.host.returned)

@@ -54,7 +54,7 @@ nb::object launch_on_cpu(const std::shared_ptr<Specialised>& entry, const Launch
     const Specialised::Allocation& allocation = entry->allocations[i];
     const HostPlan::Allocation& planned = specialisation.host.allocations[i];
     if (!allocation.is_returned) {
-      scratch.push_back(Array::empty(IndexList(planned.sizes), planned.dtype, specialisation.location));
+      scratch.push_back(Array::empty(IndexList(planned.sizes_for({})), planned.dtype, specialisation.location));
       if (planned.fill) fills.emplace_back(scratch.back(), *planned.fill);
       pointers[next++] = scratch.back().data();
       continue;

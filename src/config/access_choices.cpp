@@ -30,7 +30,7 @@ Shape shape_of(Operation* op) {
     if (use.is_gather()) shape.gathers = true;
     if (use.kind != Subscript::Tile && use.kind != Subscript::Whole) continue;
     if (block[use.block_dim].is_one()) continue;
-    if (array.stride(dim) == 1 && sizes[dim] > 1) shape.unit = block[use.block_dim];
+    if (array.stride(dim) == 1 && sizes[dim] != 1) shape.unit = block[use.block_dim];
     shape.walks |= use.kind == Subscript::Tile;
   }
   return shape;

@@ -37,7 +37,7 @@ void see_access(Roles& roles, AccessOp access, SmallVectorImpl<int64_t>& longest
     if (!role) continue;
     role->unit_stride |= array.stride(dim) == 1;
     int64_t& length = longest[role - roles.begin()];
-    length = std::max(length, array.sizes()[dim]);
+    length = std::max(length, array.sizes()[dim]); // one that is known at run time only counts as none
   }
 }
 
@@ -51,6 +51,11 @@ std::optional<int64_t> registered_extent(KernelOp kernel, uint32_t block) {
 } // namespace
 
 Roles block_roles(KernelOp pinned) {
+  // Beside sizes that are known at run time only, a known one says little of how far a loop goes.
+  bool all_static = llvm::all_of(pinned.block().getArgumentTypes(), [](Type type) {
+    auto array = dyn_cast<ArrayType>(type);
+    return !array || array.is_static();
+  });
   Roles roles(block_id_count(pinned), BlockRole{.location = pinned.getLoc()});
   SmallVector<int64_t> longest(roles.size(), 0);
   pinned.walk([&](Operation* op) {
@@ -75,7 +80,7 @@ Roles block_roles(KernelOp pinned) {
         if (auto symbol = cast<TileType>(outer.getType()).getExtent().dim().symbol()) role.inside = symbol->index;
     }
     if (!known) extent = std::max(extent, longest[block]);
-    if (known || extent > 0) role.extent = extent;
+    if (known || (extent > 0 && all_static)) role.extent = extent;
   }
   return roles;
 }

@@ -14,6 +14,7 @@ namespace {
 
 constexpr int64_t kNeighbours = 1024; // along unit stride
 constexpr int64_t kOthers = 16;
+constexpr int64_t kUsualLength = 4096; // of a dimension whose length is known at run time only
 // For machines that do not say.
 constexpr int64_t kUsualL1Bytes = 32 << 10, kUsualL2Bytes = 256 << 10;
 
@@ -91,8 +92,8 @@ private:
     for (const Dim& dim : dims_of(value)) {
       Dim size = dim.substitute([&](Symbol symbol) -> std::optional<Dim> {
         if (symbol.kind == Symbol::Kind::Block) return Dim(sizes_[symbol.index]);
-        if (symbol.kind == Symbol::Kind::Whole) return wholes[symbol.index];
-        return std::nullopt;
+        if (symbol.kind != Symbol::Kind::Whole) return std::nullopt;
+        return wholes[symbol.index].constant() ? wholes[symbol.index] : Dim(kRolledBlock);
       });
       product *= size.constant().value_or(1);
     }
@@ -114,7 +115,7 @@ private:
     for (unsigned dim = 0; dim < loop.rank(); ++dim) {
       std::optional<Symbol> symbol = loop.getBlocks().getDims()[dim].dim().symbol();
       int64_t block = symbol ? sizes_[symbol->index] : loop.getBlocks().getDims()[dim].dim().constant().value_or(1);
-      count *= llvm::divideCeil(LoopDim{loop, dim}.length().value_or(1), block);
+      count *= llvm::divideCeil(LoopDim{loop, dim}.length().value_or(kUsualLength), block);
     }
     return count;
   }

@@ -12,6 +12,9 @@
 
 namespace tilewright {
 
+/// What whole dimensions are rolled in whose length is known at run time only.
+inline constexpr int64_t kRolledBlock = 1024;
+
 llvm::SmallVector<int64_t> default_blocks(KernelOp pinned, llvm::ArrayRef<BlockRole> roles,
                                           const BackendLimits& limits);
 

@@ -184,6 +184,17 @@ private:
     bool useful = false;
     rollable_ = rollable_dims(kernel_);
     for (uint32_t whole : rollable_) {
+      if (!wholes_[whole].constant()) {
+        // Rolled in any case: the length is known at run time only.
+        SizeEntry entry;
+        entry.min = 1;
+        entry.max = std::min(kLargestBlockOfUnknownExtent, limits_.max_block_elements);
+        entry.default_value = std::min(kRolledBlock, entry.max);
+        useful = true;
+        option.entries.emplace_back(entry);
+        option.labels.push_back("whole dimension of run-time length");
+        continue;
+      }
       int64_t length = *wholes_[whole].constant();
       RolledEntry entry{.min = kLeastRolledBlock, .max = 0, .extent = length};
       if (length > kLeastRolledBlock) entry.max = power_of_two_from(length) / 2; // below the length
@@ -197,14 +208,16 @@ private:
 
   void add_pid_type() {
     ChoiceEntry entry{.choices = {}, .default_value = nullptr};
+    const bool data_bounds = llvm::any_of(parallel_loops(kernel_), has_data_bounds);
     const bool has_axes = parallel_loops(kernel_).size() == 1 && parallel_loop(kernel_).rank() > 1;
     for (const std::string& type : limits_.pid_types) {
       if (!llvm::is_contained(kPidTypes, StringRef(type)) || (type == "xyz" && !has_axes)) continue;
+      if (data_bounds && !StringRef(type).starts_with("persistent_")) continue;
       // Persistent programs would have to wait for each other at a barrier.
       if (has_barrier(kernel_) && StringRef(type).starts_with("persistent_")) continue;
       entry.choices.emplace_back(type);
     }
-    bool useful = entry.choices.size() > 1;
+    bool useful = entry.choices.size() > 1 || (data_bounds && !entry.choices.empty());
     if (useful) entry.default_value = entry.choices.front();
     offer({.name = "pid_type", .summary = "how tiles are mapped to programs", .is_list = false, .entries = {entry}},
           useful ? "" : "there is only one way to map tiles to programs");

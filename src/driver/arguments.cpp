@@ -37,6 +37,12 @@ void check_stored_arguments(const Specialisation& specialisation, const SourceLo
   }
 }
 
+void append_sizes(std::span<const detail::Argument> arguments, llvm::SmallVectorImpl<int64_t>& sizes) {
+  for (const detail::Argument& argument : arguments)
+    if (argument.kind == detail::Argument::Kind::array)
+      sizes.append(argument.array().sizes().begin(), argument.array().sizes().end());
+}
+
 ProgramArguments::ProgramArguments(const Specialisation& specialisation, const detail::Call& call)
     : specialisation_(&specialisation) {
   arrays_.resize(specialisation.parameters.size());
@@ -52,6 +58,8 @@ ProgramArguments::ProgramArguments(const Specialisation& specialisation, const d
     }
     writes |= parameter.is_written;
   }
+  append_sizes(call.arguments, sizes_);
+  run_checks(specialisation.host, sizes_);
   if (writes) check_stored_arguments(specialisation, call.location, arrays_);
   allocate();
   collect_pointers();
@@ -59,7 +67,8 @@ ProgramArguments::ProgramArguments(const Specialisation& specialisation, const d
 
 void ProgramArguments::allocate() {
   for (const HostPlan::Allocation& allocation : specialisation_->host.allocations)
-    allocations_.push_back(Array::empty(IndexList(allocation.sizes), allocation.dtype, specialisation_->location));
+    allocations_.push_back(
+        Array::empty(IndexList(allocation.sizes_for(sizes_)), allocation.dtype, specialisation_->location));
   fill_allocations();
 }
 
@@ -73,6 +82,14 @@ void ProgramArguments::collect_pointers() {
   for (size_t i = 0; i < arrays_.size(); ++i)
     pointers_.push_back(specialisation_->parameters[i].is_array ? arrays_[i].data() : &numbers_[i]);
   for (const Array& array : allocations_) pointers_.push_back(array.data());
+  run_time_.clear();
+  for (const RunTimeNumber& number : specialisation_->run_time_numbers) {
+    const bool is_argument = number.argument < arrays_.size();
+    const Array& array = is_argument ? arrays_[number.argument] : allocations_[number.argument - arrays_.size()];
+    const bool is_size = number.kind == RunTimeNumber::Kind::Size;
+    run_time_.push_back(is_size ? sizes_[number.symbol] : array.strides()[number.dim]);
+  }
+  for (int64_t& number : run_time_) pointers_.push_back(&number);
 }
 
 // A copy with the same strides, for which the code is made. Negative strides begin at the far end.
@@ -95,6 +112,7 @@ ProgramArguments ProgramArguments::copy() const {
   copy.specialisation_ = specialisation_;
   copy.arrays_ = arrays_;
   copy.numbers_ = numbers_;
+  copy.sizes_ = sizes_;
   for (size_t i = 0; i < arrays_.size(); ++i)
     if (specialisation_->parameters[i].is_written) copy.arrays_[i] = clone_with_layout(arrays_[i]);
   copy.allocate();

@@ -41,10 +41,11 @@ double tolerance(DType dtype, int64_t terms) {
 }
 
 InProcessRunner::InProcessRunner(Variants& variants, const detail::Call& call) : variants_(variants), call_(call) {
+  append_sizes(call.arguments, sizes_);
   Variants::Choice choice = variants.fit(default_config(variants.base().spec));
   work_for(choice.specialisation);
   CompiledKernel kernel = compile_config(specialisation_->tile_ir, choice.config);
-  launch(kernel.plan, work_->pointers());
+  launch(kernel.plan, work_->sizes(), work_->pointers());
   baseline_ = compared();
   for (Array& array : baseline_) array = array.clone();
 }
@@ -65,6 +66,7 @@ std::expected<std::shared_ptr<CompiledCandidate>, CandidateFailure> InProcessRun
   auto candidate = std::make_shared<InProcessCandidate>();
   candidate->specialisation = variants_.fit(job.config).specialisation;
   candidate->kernel = compile_config(job.tile_ir, job.config);
+  candidate->kernel.plan = plan_for_sizes(std::move(candidate->kernel.plan), sizes_);
   return candidate;
 }
 

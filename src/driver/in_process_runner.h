@@ -31,6 +31,7 @@ private:
 
   Variants& variants_;
   const detail::Call& call_;
+  llvm::SmallVector<int64_t> sizes_;                     // s0, s1, ... of the call
   std::shared_ptr<const Specialisation> specialisation_; // that `arguments_` and `work_` are for
   std::optional<ProgramArguments> arguments_;            // the call's
   std::optional<ProgramArguments> work_;                 // what candidates run on

@@ -14,10 +14,20 @@
 namespace tilewright {
 namespace {
 
-/// A specialisation that is there, or is being made by the thread that holds the mutex.
+/// The specialisations of one key. Where shapes are static that is one, else there is one for each outcome of their
+/// guards. One that is missing is made by the thread that holds the mutex.
 struct Entry {
+  using List = std::vector<std::shared_ptr<const CompiledCall>>;
   std::mutex making;
-  std::atomic<std::shared_ptr<const CompiledCall>> compiled; // set once, under `making`
+  std::atomic<std::shared_ptr<const List>> compiled; // replaced by a longer one under `making`
+
+  std::shared_ptr<const CompiledCall> find(std::span<const int64_t> sizes) const {
+    std::shared_ptr<const List> list = compiled.load();
+    if (!list) return nullptr;
+    for (const std::shared_ptr<const CompiledCall>& each : *list)
+      if (serves(each->specialisation, sizes)) return each;
+    return nullptr;
+  }
 };
 
 class Core final : public detail::KernelCore {
@@ -29,20 +39,32 @@ public:
   void run(const detail::Call& call, Array* results) override {
     std::shared_ptr<const CompiledCall> compiled = find(call);
     ProgramArguments arguments(compiled->specialisation, call);
-    launch(compiled->plan, arguments.pointers());
+    launch(compiled->plan, arguments.sizes(), arguments.pointers());
     for (size_t i = 0; i < call.result_count; ++i) results[i] = arguments.returned(i);
+  }
+
+  size_t specialisation_count() const override {
+    std::shared_lock lock(mutex_);
+    size_t count = 0;
+    for (const auto& [key, entry] : entries_)
+      if (std::shared_ptr<const Entry::List> list = entry->compiled.load()) count += list->size();
+    return count;
   }
 
 private:
   std::shared_ptr<const CompiledCall> find(const detail::Call& call) {
+    const bool static_shapes = has_static_shapes(*call.settings);
     llvm::SmallString<256> key;
-    append_specialization_key(call.arguments, key);
+    key.push_back(static_cast<char>(static_shapes));
+    append_specialization_key(call.arguments, static_shapes, key);
     if (call.settings->config) key += call.settings->config->to_json();
+    llvm::SmallVector<int64_t, 16> sizes; // that guards are about
+    if (!static_shapes) append_sizes(call.arguments, sizes);
     {
       std::shared_lock lock(mutex_);
       auto found = entries_.find(std::string_view(key));
       if (found != entries_.end())
-        if (std::shared_ptr<const CompiledCall> compiled = found->second->compiled.load()) return compiled;
+        if (std::shared_ptr<const CompiledCall> compiled = found->second->find(sizes)) return compiled;
     }
     std::shared_ptr<Entry> entry;
     {
@@ -51,13 +73,18 @@ private:
       if (!slot) slot = std::make_shared<Entry>();
       entry = slot;
     }
-    std::unique_lock making(entry->making); // another thread's failure leaves the entry empty: then this one tries
-    if (!entry->compiled.load()) entry->compiled.store(compile_call(definition_, call));
-    return entry->compiled.load();
+    std::unique_lock making(entry->making); // another thread's failure leaves the entry as it was: then this one tries
+    if (std::shared_ptr<const CompiledCall> compiled = entry->find(sizes)) return compiled;
+    std::shared_ptr<const CompiledCall> made = compile_call(definition_, call);
+    std::shared_ptr<const Entry::List> before = entry->compiled.load();
+    auto list = before ? std::make_shared<Entry::List>(*before) : std::make_shared<Entry::List>();
+    list->push_back(made);
+    entry->compiled.store(std::move(list));
+    return made;
   }
 
   const KernelDefinition definition_;
-  std::shared_mutex mutex_;
+  mutable std::shared_mutex mutex_;
   std::map<std::string, std::shared_ptr<Entry>, std::less<>> entries_;
 };
 

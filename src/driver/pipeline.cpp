@@ -9,6 +9,7 @@
 #include "ir/context.h"
 #include "ir/programs_per_worker.h"
 #include "runtime/launch_plan.h"
+#include "schedule/bucket_dims.h"
 #include "schedule/expand_program_ids.h"
 #include "schedule/host_plan.h"
 #include "schedule/schedule.h"
@@ -34,11 +35,27 @@ std::optional<Stage> parse_stage(std::string_view name) {
   return std::nullopt;
 }
 
-void prepare_kernel(KernelOp kernel, ArrayRef<ArrayLayout> layouts) {
+void prepare_kernel(KernelOp kernel, ArrayRef<ArrayLayout> layouts, ArrayRef<int64_t> sizes,
+                    std::vector<Guard>& guards) {
   check_diagnostics(kernel.getContext(), [&] {
     if (failed(pin_sizes(kernel, layouts)) || failed(simplify_kernel(kernel))) return failure();
+    if (failed(bucket_dims(kernel, sizes, guards))) return failure();
     return verify(kernel);
   });
+}
+
+static std::vector<SizedPhase> sized_phases(ProgramOp program) {
+  std::vector<SizedPhase> phases;
+  for (Attribute phase : program.getTiles() ? program.getTiles()->getValue() : ArrayRef<Attribute>()) {
+    SizedPhase& made = phases.emplace_back();
+    for (Attribute loop : cast<ArrayAttr>(phase)) {
+      auto tiles = cast<TilesAttr>(loop);
+      std::vector<SizedPhase::Dimension>& dimensions = made.loops.emplace_back();
+      for (auto [length, block] : llvm::zip(tiles.getLengths(), tiles.getBlocks()))
+        dimensions.push_back({formula_of(length.dim()), block});
+    }
+  }
+  return phases;
 }
 
 template <typename Target>
@@ -71,6 +88,8 @@ CompiledKernel compile_kernel(KernelOp kernel, const Config& config, const cpu::
   OwningOpRef<ModuleOp> module = make_program(kernel, config, machine);
   ProgramOp program = program_of(*module);
   std::optional<uint64_t> programs = program.getPrograms();
+  const bool persistent = program.is_persistent();
+  std::vector<SizedPhase> sized = sized_phases(program);
   const int64_t per_worker = programs_per_worker(program);
   OwningOpRef<ModuleOp> loops = make_loops(program, target);
   cpu::EmittedKernel emitted = cpu::emit_llvm(function_of(*loops), target);
@@ -80,8 +99,9 @@ CompiledKernel compile_kernel(KernelOp kernel, const Config& config, const cpu::
   compiled.instruction_count = code->instruction_count();
   compiled.plan.function = code->function();
   compiled.plan.scratch_bytes = code->scratch_bytes();
-  compiled.plan.persistent = !programs;
-  compiled.plan.program_count = programs ? *programs : kMaxThreads * per_worker;
+  compiled.plan.persistent = persistent;
+  compiled.plan.program_count = persistent ? kMaxThreads * per_worker : programs.value_or(0);
+  compiled.plan.sized_phases = std::move(sized);
   if (auto phases = program.getPhases()) compiled.plan.phases.assign(phases->begin(), phases->end());
   compiled.plan.programs_per_worker = static_cast<int>(per_worker);
   compiled.plan.max_workers = max_workers_of(config);

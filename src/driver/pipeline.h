@@ -5,6 +5,7 @@
 #include "config/config_spec.h"
 #include "driver/cpu_options.h"
 #include "driver/triton_options.h"
+#include "ir/guard.h"
 #include "ir/tile_dialect.h"
 #include "runtime/launch_plan.h"
 #include "schedule/pin_sizes.h"
@@ -16,6 +17,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tilewright {
 
@@ -25,9 +27,11 @@ enum class Stage { Tile, Program, Loops, Llvm, Asm, Triton };
 /// From "tile", "program", "loops", "llvm", "asm", "triton".
 std::optional<Stage> parse_stage(std::string_view name);
 
-/// Once per specialisation: pins the recorded kernel to its arguments' layouts and tidies it. Throws Error on the
+/// Once per specialisation: pins the recorded kernel to its arguments' layouts and tidies it. `sizes` are those of the
+/// call, s0, s1, ...; what holds of them and the kernel takes for granted is appended to `guards`. Throws Error on the
 /// user's line, as all of these do.
-void prepare_kernel(KernelOp kernel, llvm::ArrayRef<ArrayLayout> layouts);
+void prepare_kernel(KernelOp kernel, llvm::ArrayRef<ArrayLayout> layouts, llvm::ArrayRef<int64_t> sizes,
+                    std::vector<Guard>& guards);
 
 /// Code for a prepared kernel. `config` is complete (config/normalise.h).
 struct CompiledKernel {

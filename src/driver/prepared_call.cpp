@@ -64,9 +64,8 @@ ReadyLaunch PreparedCall::ready(const Config& config) const {
     launch.results.push_back(arguments->returned(i));
   if (launch.results.empty()) launch.results = arguments->written();
   launch.instruction_count = kernel.instruction_count;
-  launch.run = [plan = std::move(kernel.plan), arguments, kept = choice.specialisation] {
-    tilewright::launch(plan, arguments->pointers());
-  };
+  launch.run = [plan = plan_for_sizes(std::move(kernel.plan), arguments->sizes()), arguments,
+                kept = choice.specialisation] { tilewright::launch(plan, arguments->pointers()); };
   return launch;
 }
 

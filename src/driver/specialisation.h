@@ -5,10 +5,13 @@
 #include "autotune/tuning_database.h"
 #include "config/config_spec.h"
 #include "driver/backend.h"
+#include "runtime/size_formula.h"
 #include "schedule/host_plan.h"
 #include "tilewright/detail/kernel_core.h"
+#include "tilewright/settings.h"
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,6 +23,8 @@ struct Specialisation {
   SourceLocation location; // of tw::kernel(...)
   std::string tile_ir;     // the prepared kernel (driver/compile_context.h)
   HostPlan host;
+  std::vector<RunTimeNumber> run_time_numbers; // of a program; none where shapes are static
+  std::vector<SizeCondition> guards; // what must hold of a call's sizes, besides the key; empty where shapes are static
   ConfigSpec spec;
   TuningKey key;
 
@@ -59,5 +64,15 @@ bool holds_for(const Specialisation& specialisation, const Config& config);
 /// Throws Error on the user's line.
 Specialisation specialise(const KernelDefinition& definition, const detail::Call& call, Backend backend = Backend::Cpu,
                           const Config* config = nullptr);
+
+/// Whether this serves a call of the same key whose arrays have the sizes s0, s1, ...
+inline bool serves(const Specialisation& specialisation, std::span<const int64_t> sizes) {
+  for (const SizeCondition& guard : specialisation.guards)
+    if (!guard.holds(sizes)) return false;
+  return true;
+}
+
+/// Whether calls with these settings have static shapes.
+bool has_static_shapes(const Settings& settings);
 
 } // namespace tilewright

@@ -14,6 +14,7 @@
 namespace tilewright {
 
 static constexpr size_t kNeighbours = 4; // known configs that a search begins with
+static constexpr size_t kLookedThrough = 16;
 static constexpr uint64_t kSeed = 0;
 
 TuningDatabase& tuning_database() {
@@ -23,7 +24,9 @@ TuningDatabase& tuning_database() {
 
 std::vector<Config> known_configs(const Specialisation& specialisation, size_t count) {
   std::vector<Config> configs;
-  for (const TuningRecord& record : tuning_database().nearest(specialisation.key, count)) {
+  // Some of them may not be legal here.
+  for (const TuningRecord& record : tuning_database().nearest(specialisation.key, count + kLookedThrough)) {
+    if (configs.size() == count) break;
     try {
       configs.push_back(normalise(specialisation.spec, record.config, specialisation.location).config);
     } catch (const Error&) {

@@ -13,8 +13,10 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 
+#include <functional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace tilewright {
 
@@ -65,6 +67,14 @@ struct Place {
   bool passes_end = false;                // one of their tiles is known to have more elements than that
   mlir::Value mask = {};                  // of the block's dimensions
   std::optional<Eviction> eviction = {};
+};
+
+/// A tile whose rows end at lengths of their own.
+struct JaggedTile {
+  Dim extent;
+  mlir::Value tile;
+  bool wide; // its indices may be too large for int32
+  std::function<mlir::Value()> lengths;
 };
 
 /// Makes the scalars that two lanes combine to, from those of the one on the left and the one on the right.
@@ -147,6 +157,8 @@ public:
   // Reductions. No dims: all. Negative dims count from the end.
   //
 
+  /// Normal dims; in the value's own type.
+  mlir::Value reduce(Reduction kind, mlir::Value value, llvm::ArrayRef<int64_t> dims, bool keepdim);
   mlir::Value sum(const Term& x, llvm::ArrayRef<int> dims, bool keepdim);
   mlir::Value mean(const Term& x, llvm::ArrayRef<int> dims, bool keepdim);
   mlir::Value extremum(Reduction kind, const Term& x, llvm::ArrayRef<int> dims, bool keepdim); // Max or Min
@@ -163,6 +175,18 @@ public:
   /// The value and its index. No dim: in row-major order. `name` is what the user called.
   std::pair<mlir::Value, mlir::Value> arg_extremum(const char* name, bool largest, const Term& x,
                                                    std::optional<int> dim, bool keepdim);
+
+  //
+  // Jagged tiles
+  //
+
+  void add_jagged(JaggedTile tile) { jagged_.push_back(std::move(tile)); }
+  /// Which elements of a value of these dimensions exist, as far as jagged tiles say so; null where they say nothing.
+  mlir::Value jagged_mask(llvm::ArrayRef<Dim> dims);
+  /// The value with `filling`, a scalar of its element type, in place of elements that do not exist in jagged tiles.
+  mlir::Value filled(mlir::Value value, mlir::Value filling);
+  /// A mask (null: none) and that of jagged tiles, for a place that is accessed.
+  mlir::Value access_mask(const Place& place);
 
   //
   // Combiners of one dimension: of the user, or of the language. All sources have the same dimensions
@@ -207,7 +231,7 @@ public:
   /// `length` elements of a whole dimension, from `begin` on.
   mlir::Value piece(const char* name, const Term& x, int64_t dim, int64_t begin, int64_t length);
   /// The length of a dimension that is whole; an error for a tile's.
-  int64_t whole_length(const char* name, const Term& x, int64_t dim) const;
+  int64_t whole_length(const char* name, const Term& x, int64_t dim);
   int64_t dim_of(const Term& x, int dim) const { return normal_dim(dim, rank(x)); }
   mlir::Value flip(const Term& x, llvm::ArrayRef<int> dims);
   mlir::Value gather(const Term& x, int dim, const Term& index);
@@ -234,7 +258,7 @@ public:
   /// most, where that is known. A tile of more than one, or of an unknown number, that meets a dimension of size 1
   /// reads its one element for each index.
   Place place(mlir::Value array, llvm::ArrayRef<SubscriptTerm> subscripts,
-              llvm::function_ref<std::optional<int64_t>(mlir::Value)> length);
+              llvm::function_ref<std::optional<Dim>(mlir::Value)> length);
   /// Says more of a place: a mask (null: none) and "", "first" or "last".
   void set_options(Place& place, const Term* mask, llvm::StringRef eviction_policy);
   mlir::Value load(const Place& place);
@@ -265,6 +289,8 @@ public:
                                            uint32_t stream);
 
 private:
+  // Of a jagged tile, as jagged_mask() gives it.
+  mlir::Value mask_of(const JaggedTile& jagged, llvm::ArrayRef<Dim> dims);
   // Each dimension from 0 on, in [0, rank).
   int64_t normal_dim(int dim, int64_t rank) const;
   llvm::SmallVector<int64_t> normal_dims(llvm::ArrayRef<int> dims, int64_t rank, const char* what) const;
@@ -297,7 +323,6 @@ private:
   mlir::Value logical(Pointwise function, llvm::ArrayRef<Term> terms);
   mlir::Value pow(const Term& base, const Term& exponent);
   mlir::Value integer_pow(const Term& base, const Term& exponent, DType dtype);
-  mlir::Value reduce(Reduction kind, mlir::Value value, llvm::ArrayRef<int64_t> dims, bool keepdim);
   mlir::Value running_sum(mlir::Value value, int64_t along);
   mlir::Value floating(const char* name, const Term& x);             // in the dtype that sums of it are added up in
   void add_indices(Place& place, llvm::ArrayRef<SubscriptTerm> run); // scalars and tensors side by side
@@ -313,6 +338,7 @@ private:
 
   SourceLocation where_;
   mlir::Location location_;
+  std::vector<JaggedTile> jagged_;
   llvm::DenseSet<mlir::Value> numbers_, unsigned_;
 
   struct Scope {

@@ -35,7 +35,22 @@ static std::string name_of(KernelOp kernel, Value array) {
   return fmt::format("the tensor allocated on line {}", source_location(array.getLoc()).line);
 }
 
+// Bounds are read while programs run.
+static void check_host_reads(KernelOp kernel) {
+  for (LoadOp load : kernel.block().getOps<LoadOp>())
+    for (ForOp loop : kernel.block().getOps<ForOp>()) {
+      TouchedArrays touched = touched_by(loop);
+      auto found = touched.find(load.getArray());
+      if (found == touched.end() || !found->second.writer) continue;
+      fail(source_location(load.getLoc()),
+           "a bound of the outermost tile loop is read from {}, which is written on line {}; pass a clone() of it for "
+           "the bounds",
+           name_of(kernel, load.getArray()), source_location(found->second.writer->getLoc()).line);
+    }
+}
+
 void check_loops_are_independent(KernelOp kernel) {
+  check_host_reads(kernel);
   TouchedArrays before;
   for (Operation& op : kernel.block()) {
     if (isa<BarrierOp>(op)) before.clear();

@@ -39,7 +39,9 @@ static std::unique_ptr<Block> combiner_block(Builder& builder, ValueRange source
   return block;
 }
 
-SmallVector<Value> Builder::combine(ValueRange sources, ValueRange other, int64_t dim, CombinerBody body) {
+SmallVector<Value> Builder::combine(ValueRange given, ValueRange other, int64_t dim, CombinerBody body) {
+  SmallVector<Value> sources;
+  for (auto [source, filling] : llvm::zip(given, other)) sources.push_back(filled(source, filling));
   std::unique_ptr<Block> block = combiner_block(*this, sources, body);
   SmallVector<Type> types;
   for (Value source : sources) {
@@ -55,6 +57,11 @@ SmallVector<Value> Builder::combine(ValueRange sources, ValueRange other, int64_
 }
 
 SmallVector<Value> Builder::scan(ValueRange sources, int64_t dim, bool reverse, CombinerBody body) {
+  // Elements that a row lacks come last in it, where a scan from its begin does not see them.
+  SmallVector<Dim> dims = dims_of(sources[0]);
+  bool along_tile = llvm::any_of(jagged_, [&](const JaggedTile& jagged) { return jagged.extent == dims[dim]; });
+  if (!jagged_.empty() && (reverse || !along_tile) && jagged_mask(dims))
+    fail("a scan over a jagged tile goes along its rows, from their begin");
   std::unique_ptr<Block> block = combiner_block(*this, sources, body);
   auto op = ir.create<ScanOp>(location_, TypeRange(sources), sources, Value(), dim, reverse);
   op.getCombiner().push_back(block.release());

@@ -25,9 +25,10 @@ static bool comes_before(const Dim& a, const Dim& b) {
 
 Dim Dimensions::whole(const Dim& length) {
   int64_t number = *value(length);
-  if (number == 1) return Dim(1);
+  if (number == 1) return settled(length), Dim(1);
   for (auto [i, known] : llvm::enumerate(whole_)) {
     if (value(known) != number) continue;
+    holds(Guard::Kind::Equal, known, length);
     if (comes_before(length, known)) known = length;
     return Dim(Symbol::whole(i));
   }
@@ -42,6 +43,27 @@ std::optional<int64_t> Dimensions::value(const Dim& dim) const {
     return std::nullopt;
   });
   return known.constant();
+}
+
+int64_t Dimensions::result(Guard::Kind operation, const Dim& left, const Dim& right) {
+  int64_t number = Guard::evaluate(operation, *value(left), *value(right));
+  Dim a = in_sizes(left), b = in_sizes(right);
+  const bool is_comparison = operation <= Guard::Kind::LessEqual;
+  bool settled = a.constant() && (b.constant() || operation == Guard::Kind::PowerOfTwo);
+  settled |= is_comparison && (a - b).constant();
+  Guard guard{operation, a, b, number};
+  if (!settled && !llvm::is_contained(guards_, guard)) guards_.push_back(std::move(guard));
+  return number;
+}
+
+bool Dimensions::holds(Guard::Kind comparison, const Dim& left, const Dim& right) {
+  return result(comparison, left, right) != 0;
+}
+
+int64_t Dimensions::settled(const Dim& dim) {
+  int64_t number = *value(dim);
+  holds(Guard::Kind::Equal, dim, Dim(number));
+  return number;
 }
 
 Dim Dimensions::in_sizes(const Dim& dim) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ir/dim.h"
+#include "ir/guard.h"
 #include "tilewright/error.h"
 
 #include <optional>
@@ -23,8 +24,20 @@ public:
   /// 1.
   Dim whole(const Dim& length);
 
-  /// The number that sizes and whole dimensions stand for; none where block sizes are involved.
+  /// The number that sizes and whole dimensions stand for; none where block sizes are involved. It holds for the call
+  /// that is recorded: where the record depends on it, ask one of the questions below.
   std::optional<int64_t> value(const Dim& dim) const;
+
+  //
+  // Questions whose answers the record depends on: each is a guard, unless it has the same answer for all sizes.
+  //
+
+  /// What comes of a comparison of numbers, or of an operation on them. Neither has block sizes in it.
+  bool holds(Guard::Kind comparison, const Dim& left, const Dim& right);
+  int64_t result(Guard::Kind operation, const Dim& left, const Dim& right);
+  /// The number that a dimension stands for, as a constant from here on.
+  int64_t settled(const Dim& dim);
+  llvm::ArrayRef<Guard> guards() const { return guards_; }
 
   /// The same, with whole dimensions as what they are defined as: over sizes and block sizes.
   Dim in_sizes(const Dim& dim) const;
@@ -47,6 +60,7 @@ private:
   std::vector<int64_t> sizes_;
   std::vector<Block> blocks_;
   llvm::SmallVector<Dim> whole_;
+  std::vector<Guard> guards_;
 };
 
 } // namespace tilewright

@@ -35,6 +35,9 @@ void store(const Tensor& x, std::span<const TensorIndex> subscripts, const Opera
 Value atomic(std::string_view name, const Tensor& x, std::span<const TensorIndex> subscripts,
              std::span<const Operand> values, const char* sem, const SourceLocation& location);
 
+/// An element of an argument in the head of an outermost loop: x[0] as one of its bounds.
+Value load_bound(const Tensor& x, std::span<const TensorIndex> subscripts, const SourceLocation& location);
+
 /// x[subscripts] of a device value.
 Value subscript(const Value& x, std::span<const TensorIndex> subscripts, const SourceLocation& location);
 
@@ -49,6 +52,11 @@ std::vector<std::variant<Size, Value>> shape_of(const Value& x, const SourceLoca
 /// (tile.h).
 Size host_number(const Value& block, const SourceLocation& location);
 Size register_tunable(const std::string& name, std::span<const int64_t> choices, const SourceLocation& location);
+
+/// What jagged_tile() does: the longest of the rows' lengths, and, in a loop to there that was just opened, what makes
+/// its tile a jagged one.
+Value longest(const Value& lengths, const SourceLocation& location);
+void mark_jagged(const Handle& tile, const Value& lengths);
 
 /// A value of its own, with what the variable now holds.
 Value copy(const Value& variable, const SourceLocation& location);

@@ -4,7 +4,6 @@
 #include "support/error.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/MathExtras.h"
 
 namespace tilewright {
 
@@ -18,13 +17,13 @@ template <class Operation> static Size compute(const Size& a, const Size& b, int
 }
 
 Size operator+(const Size& a, const Size& b) {
-  return compute(a, b, a.value() + b.value(), [](const Dim& x, const Dim& y) { return x + y; });
+  return compute(a, b, a.traced_value() + b.traced_value(), [](const Dim& x, const Dim& y) { return x + y; });
 }
 Size operator-(const Size& a, const Size& b) {
-  return compute(a, b, a.value() - b.value(), [](const Dim& x, const Dim& y) { return x - y; });
+  return compute(a, b, a.traced_value() - b.traced_value(), [](const Dim& x, const Dim& y) { return x - y; });
 }
 Size operator*(const Size& a, const Size& b) {
-  return compute(a, b, a.value() * b.value(), [](const Dim& x, const Dim& y) { return x * y; });
+  return compute(a, b, a.traced_value() * b.traced_value(), [](const Dim& x, const Dim& y) { return x * y; });
 }
 
 // An error in host arithmetic, whose operators know no line: that of the kernel has to do.
@@ -34,31 +33,43 @@ template <class... Args>
   fail(recording ? recording->definition().location : SourceLocation(), message, std::forward<Args>(args)...);
 }
 
+// What an operation on sizes gave: a plain number, on which the recording depends from here on.
+static Size outcome(Guard::Kind operation, const Size& a, const Size& b) {
+  if (a.symbol().index == 0 && b.symbol().index == 0)
+    return Size(Guard::evaluate(operation, a.traced_value(), b.traced_value()));
+  Recording& recording = Recording::require({}, "arithmetic with sizes of tensors");
+  return Size(recording.dimensions().result(operation, recording.dim(a), recording.dim(b)));
+}
+
+Size specialize(const Size& size) {
+  if (size.symbol().index == 0) return size;
+  Recording& recording = Recording::require({}, "a size of a tensor");
+  return Size(recording.dimensions().settled(recording.dim(size)));
+}
+
 Size operator/(const Size& a, const Size& b) {
-  if (b.value() == 0) fail_in_host_arithmetic("a size, {}, is divided by 0", a.value());
-  return Size(a.value() / b.value());
+  if (b.traced_value() == 0) fail_in_host_arithmetic("a size, {}, is divided by 0", a.traced_value());
+  return outcome(Guard::Kind::Quotient, a, b);
 }
 Size operator%(const Size& a, const Size& b) {
-  if (b.value() == 0) fail_in_host_arithmetic("a size, {}, is divided by 0", a.value());
-  return Size(a.value() % b.value());
+  if (b.traced_value() == 0) fail_in_host_arithmetic("a size, {}, is divided by 0", a.traced_value());
+  return outcome(Guard::Kind::Remainder, a, b);
 }
 
-Size min(const Size& a, const Size& b) { return a.value() <= b.value() ? a : b; }
-Size max(const Size& a, const Size& b) { return a.value() >= b.value() ? a : b; }
+Size min(const Size& a, const Size& b) { return a <= b ? a : b; }
+Size max(const Size& a, const Size& b) { return a >= b ? a : b; }
 
 Size cdiv(const Size& a, const Size& b) {
-  if (b.value() <= 0 || a.value() < 0)
-    fail_in_host_arithmetic("tw::cdiv takes a >= 0 and b > 0, found {} and {}", a.value(), b.value());
-  return Size((a.value() + b.value() - 1) / b.value());
+  if (b.traced_value() <= 0 || a.traced_value() < 0)
+    fail_in_host_arithmetic("tw::cdiv takes a >= 0 and b > 0, found {} and {}", a.traced_value(), b.traced_value());
+  return outcome(Guard::Kind::CeilQuotient, a, b);
 }
 
-Size next_power_of_2(const Size& n) {
-  return Size(n.value() < 1 ? int64_t(1) : static_cast<int64_t>(llvm::PowerOf2Ceil(n.value())));
-}
+Size next_power_of_2(const Size& n) { return outcome(Guard::Kind::PowerOfTwo, n, Size(0)); }
 
 #define TILEWRIGHT_COMPARISON(op, name)                                                                                \
   Condition operator op(const Size& a, const Size& b) {                                                                \
-    return Condition(Condition::Comparison::name, a, b, a.value() op b.value());                                       \
+    return Condition(Condition::Comparison::name, a, b, a.traced_value() op b.traced_value());                         \
   }
 TILEWRIGHT_COMPARISON(==, equal)
 TILEWRIGHT_COMPARISON(!=, not_equal)
@@ -67,6 +78,18 @@ TILEWRIGHT_COMPARISON(<=, less_equal)
 TILEWRIGHT_COMPARISON(>, greater)
 TILEWRIGHT_COMPARISON(>=, greater_equal)
 #undef TILEWRIGHT_COMPARISON
+
+bool Condition::value() const {
+  switch (comparison_) {
+  case Comparison::equal: outcome(Guard::Kind::Equal, left_, right_); break;
+  case Comparison::not_equal: outcome(Guard::Kind::NotEqual, left_, right_); break;
+  case Comparison::less: outcome(Guard::Kind::Less, left_, right_); break;
+  case Comparison::less_equal: outcome(Guard::Kind::LessEqual, left_, right_); break;
+  case Comparison::greater: outcome(Guard::Kind::Less, right_, left_); break;
+  case Comparison::greater_equal: outcome(Guard::Kind::LessEqual, right_, left_); break;
+  }
+  return value_;
+}
 
 namespace detail {
 
@@ -88,7 +111,7 @@ static std::string filled(llvm::StringRef message, std::span<const Size> values)
   std::string text;
   for (const Size& value : values) {
     auto [before, after] = message.split("{}");
-    text += before.str() + fmt::format("{}", value.value());
+    text += before.str() + fmt::format("{}", value.traced_value());
     message = after;
   }
   return text + message.str();

@@ -1,10 +1,12 @@
 // tw::Tensor, stores, and tw::empty.
+#include "frontend/dsl_dynamic.h"
 #include "frontend/recording.h"
 
 #include "support/error.h"
 
 namespace tilewright {
 
+using detail::Handle;
 using detail::Recording;
 
 static const Recording::TensorEntry& entry_of(const Tensor& tensor, const SourceLocation& location) {
@@ -38,11 +40,32 @@ void Tensor::check_rank(size_t expected, const SourceLocation& location) const {
          expected, found, expected, expected == 1 ? "" : "s", found);
 }
 
+// One integer of an argument may be a bound of an outermost loop; nothing else is read on the host.
+static Handle read_bound(Recording& recording, const Handle& tensor, const Place& place,
+                         const SourceLocation& location) {
+  bool is_bound =
+      place.dims.empty() && llvm::isa<mlir::BlockArgument>(place.array) && is_integral(recording.tensor(tensor).dtype);
+  if (!is_bound) recording.device(location, "reading or writing a tensor");
+  return recording.new_host_read(recording.at(location).load(place), location);
+}
+
+Value detail::load_bound(const Tensor& x, std::span<const TensorIndex> subscripts, const SourceLocation& location) {
+  Recording& recording = Recording::require(location, "reading a tensor");
+  if (!recording.before_loops()) return load(x, subscripts, {}, location);
+  recording.at(location);
+  return Value(read_bound(recording, x.handle(), recording.place(x.handle(), subscripts), location));
+}
+
 TensorAccess Tensor::access(std::initializer_list<TensorIndex> list) const {
   const SourceLocation& location = list.begin()->location();
   Recording& recording = Recording::require(location, "x[...]");
-  Builder& builder = recording.device(location, "reading or writing a tensor");
+  const bool on_host = recording.before_loops();
+  Builder& builder = on_host ? recording.at(location) : recording.device(location, "reading or writing a tensor");
   Place place = recording.place(handle_, {list.begin(), list.size()});
+  if (on_host) {
+    Handle read = read_bound(recording, handle_, place, location);
+    return TensorAccess(Value(read), recording.new_place(std::move(place)));
+  }
   mlir::Value loaded = builder.load(place);
   return TensorAccess(Value(recording.new_variable(loaded)), recording.new_place(std::move(place)));
 }
@@ -70,9 +93,11 @@ static Tensor allocate(const char* what, llvm::ArrayRef<Dim> dims, DType dtype, 
   Builder& builder = recording.host(location, what);
   llvm::SmallVector<DimAttr> attributes;
   for (const Dim& dim : dims) {
-    int64_t size = *builder.dimensions.value(dim);
-    if (size < 0) builder.fail("{} with a size of {}", what, size);
-    attributes.push_back(DimAttr::get(builder.context(), size == 1 ? Dim(1) : dim));
+    if (!builder.dimensions.holds(Guard::Kind::LessEqual, Dim(0), dim))
+      builder.fail("{} with a size of {}", what, *builder.dimensions.value(dim));
+    // Whether a size is 1 is part of the kernel's identity.
+    bool is_one = builder.dimensions.holds(Guard::Kind::Equal, dim, Dim(1));
+    attributes.push_back(DimAttr::get(builder.context(), is_one ? Dim(1) : dim));
   }
   auto type = ArrayType::get(array_element_of(dtype, builder.context()), attributes);
   return Tensor(recording.new_tensor(builder.ir.create<EmptyOp>(builder.location(), type, mlir::TypedAttr()), dtype));

@@ -1,4 +1,5 @@
 // tw::Tile and the loops over tiles.
+#include "frontend/dsl_dynamic.h"
 #include "frontend/recording.h"
 
 #include "llvm/ADT/bit.h"
@@ -37,7 +38,8 @@ Value Tile::block_size(SourceLocation location) const {
 RegisteredBlockSize register_block_size(const Size& extent, SourceLocation location) {
   Recording& recording = Recording::require(location, "tw::register_block_size");
   Builder& builder = recording.host(location, "tw::register_block_size");
-  if (extent.value() < 0) builder.fail("tw::register_block_size for {} elements", extent.value());
+  if (!builder.dimensions.holds(Guard::Kind::LessEqual, Dim(0), recording.dim(extent)))
+    builder.fail("tw::register_block_size for {} elements", extent.traced_value());
   return RegisteredBlockSize(Value(recording.register_block(recording.dim(extent), 1, std::nullopt, location)));
 }
 
@@ -70,6 +72,34 @@ static Tile shifted(const char* what, const Tile& tile, const Operand& by, bool 
 
 Tile operator+(const Tile& tile, const Operand& by) { return shifted("tile + k", tile, by, false); }
 Tile operator-(const Tile& tile, const Operand& by) { return shifted("tile - k", tile, by, true); }
+
+JaggedTileRange::JaggedTileRange(const Value& lengths, const Value& longest, SourceLocation location)
+    : LoopRange(nullptr, std::array{Operand(longest, location)}.data(), 1, {}, /*grid=*/false, location),
+      lengths_(lengths) {}
+
+detail::LoopIterator<JaggedTileRange> JaggedTileRange::begin() {
+  open();
+  detail::mark_jagged(variable(0), lengths_);
+  return detail::LoopIterator<JaggedTileRange>(this);
+}
+
+JaggedTileRange jagged_tile(const Value& lengths, SourceLocation location) {
+  return JaggedTileRange(lengths, detail::longest(lengths, location), location);
+}
+
+Value detail::longest(const Value& lengths, const SourceLocation& location) {
+  Recording& recording = Recording::require(location, "tw::jagged_tile");
+  Builder& builder = recording.device(location, "tw::jagged_tile");
+  Term rows = recording.read(lengths.variable());
+  if (!is_integral(builder.dtype(rows)))
+    builder.fail("tw::jagged_tile takes the lengths of rows, integers, found {}", builder.describe(rows));
+  mlir::Value longest = builder.rank(rows) == 0 ? rows.value : builder.extremum(Reduction::Max, rows, {}, false);
+  return Value(recording.new_variable(longest));
+}
+
+void detail::mark_jagged(const Handle& tile, const Value& lengths) {
+  Recording::current()->mark_jagged(tile, lengths.variable());
+}
 
 namespace detail {
 

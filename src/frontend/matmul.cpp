@@ -52,8 +52,11 @@ Value Builder::product(const char* name, const Term& a, const Term& b, const Ter
   };
   Dim inner = a_dims.back();
   SmallVector<Dim> dims = with_batch(a_dims[a_dims.size() - 2], b_dims.back());
-  Value left = broadcast(a.value, with_batch(dims[dims.size() - 2], inner));
-  Value right = broadcast(b.value, with_batch(inner, dims.back()));
+  auto without_missing = [&](Value value) {
+    return filled(value, scalar(Term::integer_literal(0), element_type(value.getType())));
+  };
+  Value left = broadcast(without_missing(a.value), with_batch(dims[dims.size() - 2], inner));
+  Value right = broadcast(without_missing(b.value), with_batch(inner, dims.back()));
 
   DType wide = is_floating_point(acc_dtype) ? accumulation_dtype(acc_dtype) : acc_dtype;
   Type wide_element = element_type_of(wide, context());

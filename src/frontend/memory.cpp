@@ -47,7 +47,8 @@ Value Builder::along(Value vector, ArrayRef<Dim> dims, int64_t dim) {
 
 Value Builder::arange(const Term& begin, const Dim& length, DType dtype) {
   std::optional<int64_t> number = dimensions.value(length);
-  if (number && *number < 0) fail("tw::arange from {} has no elements: its end is before it", describe(begin));
+  if (number && dimensions.holds(Guard::Kind::Less, length, Dim(0)))
+    fail("tw::arange from {} has no elements: its end is before it", describe(begin));
   Value numbers = cast(lane_numbers(number ? dimensions.whole(length) : length), dtype);
   if (begin.kind == Term::Kind::integer && begin.integer == 0) return numbers;
   return pointwise(Pointwise::add, {numbers, cast(begin, dtype)});
@@ -86,7 +87,8 @@ Value Builder::load(const Place& place) {
   SmallVector<Dim> dims = place.dims;
   for (unsigned dim : place.repeated) dims[dim] = Dim(1);
   // The one element of a dimension of size 1 is read where some index asks for it, and then repeated under the mask.
-  Value mask = place.mask;
+  const Value whole_mask = access_mask(place);
+  Value mask = whole_mask;
   const bool repeats = mask && dims != place.dims;
   if (repeats) {
     SmallVector<int64_t> over(place.repeated.begin(), place.repeated.end());
@@ -95,7 +97,7 @@ Value Builder::load(const Place& place) {
   Value value = ir.create<LoadOp>(location_, value_type(element, dims), place.array, place.indices, ValueRange(), mask,
                                   place.kinds, ArrayRef<int32_t>(), AccessAttr(), eviction_attribute(context(), place));
   value = broadcast(value, place.dims);
-  if (repeats) value = ir.create<arith::SelectOp>(location_, place.mask, value, number_like(0, value));
+  if (repeats) value = ir.create<arith::SelectOp>(location_, whole_mask, value, number_like(0, value));
   for (int64_t axis : place.new_axes) value = unsqueeze(value, static_cast<int>(axis));
   return value;
 }
@@ -120,7 +122,7 @@ Value Builder::block_value(const Place& place, const Term& value) {
 
 void Builder::store(const Place& place, const Term& value) {
   Value stored = block_value(place, value);
-  ir.create<StoreOp>(location_, stored, place.array, place.indices, ValueRange(), place.mask, place.kinds,
+  ir.create<StoreOp>(location_, stored, place.array, place.indices, ValueRange(), access_mask(place), place.kinds,
                      ArrayRef<int32_t>(), AccessAttr(), eviction_attribute(context(), place));
 }
 
@@ -145,13 +147,13 @@ Value Builder::atomic(const char* name, AtomicKind kind, const Place& place, con
     fail("{} of a tensor of uint8, which there is not; make it one of int32", name);
   Value operand = block_value(place, value);
   return ir.create<AtomicOp>(location_, operand.getType(), kind, operand, place.array, place.indices, ValueRange(),
-                             place.mask, place.kinds, ArrayRef<int32_t>(), order, AccessAttr());
+                             access_mask(place), place.kinds, ArrayRef<int32_t>(), order, AccessAttr());
 }
 
 Value Builder::atomic_cas(const Place& place, const Term& expected, const Term& value, MemoryOrder order) {
   Value old = block_value(place, expected), next = block_value(place, value);
   return ir.create<AtomicCasOp>(location_, next.getType(), old, next, place.array, place.indices, ValueRange(),
-                                place.mask, place.kinds, ArrayRef<int32_t>(), order);
+                                access_mask(place), place.kinds, ArrayRef<int32_t>(), order);
 }
 
 void Builder::print(llvm::StringRef text, const Term* value) {
@@ -160,6 +162,8 @@ void Builder::print(llvm::StringRef text, const Term* value) {
     Term number = widened(*value);
     printed = number.is_literal() ? cast(number, dtype(number)) : number.value;
   }
+  if (printed && jagged_mask(dims_of(printed)))
+    fail("tw::print of a value of a jagged tile, some of whose elements do not exist; print what is reduced from it");
   ir.create<PrintOp>(location_, text, printed, ValueRange(), ArrayRef<int32_t>());
 }
 

@@ -34,12 +34,12 @@ static SmallVector<SubscriptTerm> complete(const Builder& builder, ArrayRef<Subs
 }
 
 // Of a bound as Python reads it: negative ones count from the end, and beyond the ends is at the ends.
-static Dim clipped(const Builder& builder, const Dim& bound, const Dim& size) {
-  std::optional<int64_t> number = builder.dimensions.value(bound);
-  if (!number) return bound; // a block size
-  int64_t length = *builder.dimensions.value(size);
-  if (*number < 0) return *number < -length ? Dim(0) : size + bound;
-  return *number > length ? size : bound;
+static Dim clipped(Builder& builder, const Dim& bound, const Dim& size) {
+  Dimensions& dimensions = builder.dimensions;
+  if (!dimensions.value(bound)) return bound; // a block size
+  if (dimensions.holds(Guard::Kind::Less, bound, Dim(0)))
+    return dimensions.holds(Guard::Kind::Less, size + bound, Dim(0)) ? Dim(0) : size + bound;
+  return dimensions.holds(Guard::Kind::Less, size, bound) ? size : bound;
 }
 
 void Builder::add_slice(Place& place, const SubscriptTerm& slice, const Dim& size) {
@@ -47,14 +47,17 @@ void Builder::add_slice(Place& place, const SubscriptTerm& slice, const Dim& siz
   Dim extent;
   if (slice.kind == Kind::slice_from) {
     std::optional<int64_t> length = dimensions.value(*slice.end);
-    if (length && *length < 0) fail("a slice cannot have {} elements", *length);
+    if (length && dimensions.holds(Guard::Kind::Less, *slice.end, Dim(0)))
+      fail("a slice cannot have {} elements", *length);
     extent = *slice.end;
     if (slice.term.kind == Term::Kind::integer) {
       int64_t first = slice.term.integer, limit = *dimensions.value(size);
       if (first < 0) first += limit;
-      if (first < 0 || (length && first + *length > limit))
+      Dim from = slice.term.integer < 0 ? size + Dim(slice.term.integer) : Dim(first);
+      if (dimensions.holds(Guard::Kind::Less, from, Dim(0)) ||
+          (length && dimensions.holds(Guard::Kind::Less, size, from + *slice.end)))
         fail("elements {} to {} are not all in a dimension of size {}", first, first + length.value_or(0), limit);
-      begin = this->extent(slice.term.integer < 0 ? size + Dim(slice.term.integer) : Dim(first));
+      begin = this->extent(from);
     } else {
       begin = index(slice.term, "the begin of a slice");
       if (!length) end = this->extent(size); // as long as a block, it may be longer than what is left
@@ -64,10 +67,10 @@ void Builder::add_slice(Place& place, const SubscriptTerm& slice, const Dim& siz
     Dim to = slice.end ? clipped(*this, *slice.end, size) : size;
     extent = to - from;
     std::optional<int64_t> length = dimensions.value(extent);
-    if (length && *length < 0) extent = Dim(0);
+    if (length && dimensions.holds(Guard::Kind::Less, extent, Dim(0))) extent = Dim(0);
     if (slice.step != 1) {
       if (!length) fail("a slice whose length is a block size takes every element: its step must be 1");
-      extent = Dim((std::max<int64_t>(*length, 0) + slice.step - 1) / slice.step);
+      extent = Dim(dimensions.result(Guard::Kind::CeilQuotient, extent, Dim(slice.step)));
     } else if (from == Dim(0) && to == size) {
       place.dims.push_back(dimensions.whole(size));
       add_subscript(place, Subscript::Whole);
@@ -83,7 +86,7 @@ void Builder::add_slice(Place& place, const SubscriptTerm& slice, const Dim& siz
     return;
   }
   // Every step-th element: their indices are computed, in a type that holds the dimension's.
-  bool fits = *dimensions.value(size) <= std::numeric_limits<int32_t>::max();
+  bool fits = dimensions.holds(Guard::Kind::LessEqual, size, Dim(std::numeric_limits<int32_t>::max()));
   Value numbers = cast(lane_numbers(extent), fits ? DType::int32 : DType::int64);
   Value step = splat_like(scalar(Term::integer_literal(slice.step), element_type(numbers.getType())), numbers);
   Value first = splat_like(cast_value(begin, element_type(numbers.getType())), numbers);
@@ -116,11 +119,11 @@ void Builder::add_indices(Place& place, ArrayRef<SubscriptTerm> run) {
         continue;
       }
       int64_t length = *dimensions.value(size);
-      if (term.integer < -length || term.integer >= length)
+      Dim element = term.integer < 0 ? size + Dim(term.integer) : Dim(term.integer);
+      if (dimensions.holds(Guard::Kind::Less, element, Dim(0)) || !dimensions.holds(Guard::Kind::Less, element, size))
         fail("index {} is out of range for dimension {} of size {}{}", term.integer, place.kinds.size(), length,
              length ? fmt::format("; it may be from {} to {}", -length, length - 1) : "");
-      add_subscript(place, Subscript::Scalar,
-                    this->extent(term.integer < 0 ? size + Dim(term.integer) : Dim(term.integer)));
+      add_subscript(place, Subscript::Scalar, this->extent(element));
       continue;
     }
     Value own = widened(term).value;
@@ -132,7 +135,7 @@ void Builder::add_indices(Place& place, ArrayRef<SubscriptTerm> run) {
 }
 
 Place Builder::place(Value array, ArrayRef<SubscriptTerm> subscripts,
-                     llvm::function_ref<std::optional<int64_t>(Value)> length) {
+                     llvm::function_ref<std::optional<Dim>(Value)> length) {
   auto type = mlir::cast<ArrayType>(array.getType());
   Place place;
   place.array = array;
@@ -165,9 +168,10 @@ Place Builder::place(Value array, ArrayRef<SubscriptTerm> subscripts,
     case Kind::tile: {
       Value tile = subscript.term.value;
       if (size.is_one()) {
-        std::optional<int64_t> indices = length(tile);
-        if (!indices || *indices > 1) place.repeated.push_back(place.dims.size());
-        place.passes_end |= indices && *indices > 1;
+        std::optional<Dim> indices = length(tile);
+        bool several = indices && dimensions.holds(Guard::Kind::Less, Dim(1), *indices);
+        if (!indices || several) place.repeated.push_back(place.dims.size());
+        place.passes_end |= several;
       }
       place.dims.push_back(mlir::cast<TileType>(tile.getType()).getExtent().dim());
       add_subscript(place, Subscript::Tile, tile);

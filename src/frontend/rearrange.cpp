@@ -69,6 +69,10 @@ Value Builder::reshape(const char* name, const Term& x, ArrayRef<Dim> dims) {
       wanted.push_back(dim);
     }
   }
+  // What merges or splits is of known length.
+  for (ArrayRef<Dim> changed : {ArrayRef<Dim>(rest), ArrayRef<Dim>(wanted)})
+    for (const Dim& dim : changed)
+      if (from != to && dimensions.value(dim)) dimensions.settled(dim);
   std::optional<int64_t> left = dimensions.value(elements_of(rest)), right = dimensions.value(elements_of(wanted));
   if (open && !left && wanted.empty()) {
     to[*open] = elements_of(rest);
@@ -177,12 +181,12 @@ Value Builder::pick(Value source, Value indices, int64_t dim) {
   return ir.create<TakeOp>(location_, type, source, indices, dim);
 }
 
-int64_t Builder::whole_length(const char* name, const Term& x, int64_t dim) const {
-  std::optional<int64_t> length = dimensions.value(dims_of(x.value)[dim]);
-  if (!length)
+int64_t Builder::whole_length(const char* name, const Term& x, int64_t dim) {
+  Dim length = dims_of(x.value)[dim];
+  if (!dimensions.value(length))
     fail("{} along dimension {} of {}: a tile may end early, so it takes a whole dimension, or one of known size", name,
          dim, describe(x));
-  return *length;
+  return dimensions.settled(length);
 }
 
 Value Builder::piece(const char* name, const Term& x, int64_t dim, int64_t begin, int64_t length) {

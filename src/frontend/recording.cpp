@@ -143,8 +143,22 @@ Handle Recording::new_variable(mlir::Value value) {
   return {id_, static_cast<uint32_t>(variables_.size() - 1)};
 }
 
+static constexpr const char* kDeviceWork = "reading or writing a tensor";
+
+Handle Recording::new_host_read(mlir::Value element, const SourceLocation& where) {
+  Handle handle = new_variable(element);
+  host_reads_.emplace(handle.index, where);
+  return handle;
+}
+
 mlir::Value Recording::read(const Handle& handle) {
   check_mine(handle, "a tw::Value");
+  if (auto host_read = host_reads_.find(handle.index); host_read != host_reads_.end() && !scopes_.empty()) {
+    at(host_read->second);
+    builder_.fail("{} is work on the device: it belongs into a tile loop, as in for (auto tile : tw::tile(n)); before "
+                  "the outermost loop an element is read only to be its bound",
+                  kDeviceWork);
+  }
   const Variable& variable = variables_[handle.index];
   if (!is_open(variable.depth, variable.scope)) {
     if (auto unlike = unlike_.find(handle.index); unlike != unlike_.end()) builder_.fail("{}", unlike->second);
@@ -191,7 +205,7 @@ Size Recording::size(const Dim& dim) {
 }
 
 Dim Recording::dim(const Size& size) {
-  if (size.symbol().index == 0) return Dim(size.value());
+  if (size.symbol().index == 0) return Dim(size.traced_value());
   check_mine(size.symbol(), "a tw::Size");
   return sizes_[size.symbol().index];
 }
@@ -353,7 +367,8 @@ TracedKernel Recording::finish() {
   check_diagnostics(builder_.context(), [&] { return mlir::verify(*module_); });
   check_diagnostics(builder_.context(), [&] { return mlir::failure(mlir::failed(Validity::of(kernel_))); });
   check_loops_are_independent(kernel_);
-  return {std::move(module_), kernel_, std::move(numbers_), std::move(captured_), id_};
+  return {std::move(module_),   kernel_, std::move(numbers_),
+          std::move(captured_), id_,     builder_.dimensions.guards().vec()};
 }
 
 } // namespace tilewright::detail

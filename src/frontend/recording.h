@@ -64,6 +64,7 @@ public:
 
   Size size(const Dim& dim);
   Dim dim(const Size& size);
+  Dimensions& dimensions() { return builder_.dimensions; }
 
   struct TensorEntry {
     mlir::Value array;
@@ -87,7 +88,7 @@ public:
   /// Whether indices of the tile may be too large for int32, so that they are int64.
   bool may_pass_int32(mlir::Value tile);
   /// How many indices the tile's loop walks at the most; none where that is not known.
-  std::optional<int64_t> most_indices(mlir::Value tile);
+  std::optional<Dim> most_indices(mlir::Value tile);
 
   //
   // What the host part asks of the config (recording_config.cpp)
@@ -106,6 +107,10 @@ public:
 
   llvm::SmallVector<SubscriptTerm> subscripts(std::span<const TensorIndex> list);
   Place place(const Handle& tensor, std::span<const TensorIndex> list);
+  /// Whether this is the host part, before the outermost loops.
+  bool before_loops() const { return scopes_.empty() && !had_outermost_; }
+  /// An element of an argument that is read in the host part, to be a bound of an outermost loop.
+  Handle new_host_read(mlir::Value element, const SourceLocation& where);
   uint32_t new_place(Place place);
   const Place& place(uint32_t number) const { return places_[number].place; }
   const SourceLocation& place_location(uint32_t number) const { return places_[number].where; }
@@ -144,6 +149,8 @@ public:
   /// Opens a loop and returns the handle of its first variable; the others follow it.
   Handle open_loop(const LoopStart& start);
   void close_loop();
+  /// From here on each row of the tile, whose loop was just opened, ends at its own of `lengths`.
+  void mark_jagged(const Handle& tile, const Handle& lengths);
   /// Notes that the innermost scopes, down to and with the one at `depth`, were left before their ends.
   void leave_scope(uint32_t depth);
   uint32_t depth() const { return scopes_.size(); }
@@ -200,8 +207,8 @@ private:
   };
   struct TileRange { // of the loop that a tile is from
     mlir::Value lower, upper;
-    int64_t least_begin;
-    std::optional<int64_t> greatest_end;
+    Dim least_begin;
+    std::optional<Dim> greatest_end;
   };
   struct PlaceEntry {
     Place place;
@@ -220,8 +227,8 @@ private:
   mlir::Value value_in(uint32_t variable, uint32_t depth);
   void assign_in(uint32_t variable, uint32_t depth, mlir::Value value);
   /// What is known of an index while recording.
-  std::optional<int64_t> greatest(mlir::Value index);
-  std::optional<int64_t> least(mlir::Value index);
+  std::optional<Dim> greatest(mlir::Value index);
+  std::optional<Dim> least(mlir::Value index);
   mlir::Value without_placeholders(mlir::Value value);
   /// The ends of all that a tile's loop walks over: those of the outer tile's where it walks one.
   mlir::Value range_begin(mlir::Value lower);
@@ -270,7 +277,8 @@ private:
       unlike_;                         // what two branches gave a variable that had no value before, where it differs
   std::vector<ScopeKind> scope_kinds_; // by number, of all scopes that ever were
   bool had_outermost_ = false;
-  std::optional<SourceLocation> last_barrier_; // no loop follows it yet
+  std::map<uint32_t, SourceLocation> host_reads_; // variables that a subscript on the host gave: bounds, no more
+  std::optional<SourceLocation> last_barrier_;    // no loop follows it yet
   uint32_t streams_ = 0;
   std::optional<std::pair<ScopeKind, SourceLocation>> left_early_;
   std::optional<llvm::SmallVector<mlir::Value>> results_;

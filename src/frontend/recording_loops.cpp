@@ -13,17 +13,20 @@ namespace tilewright::detail {
 // What is known of bounds
 //===----------------------------------------------------------------------===//
 
-std::optional<int64_t> Recording::greatest(mlir::Value index) {
+std::optional<Dim> Recording::greatest(mlir::Value index) {
   mlir::Operation* op = without_placeholders(index).getDefiningOp();
   if (auto constant = llvm::dyn_cast_if_present<mlir::arith::ConstantOp>(op))
-    return mlir::cast<mlir::IntegerAttr>(constant.getValue()).getInt();
-  if (auto extent = llvm::dyn_cast_if_present<ExtentOp>(op)) return builder_.dimensions.value(extent.getDim().dim());
+    return Dim(mlir::cast<mlir::IntegerAttr>(constant.getValue()).getInt());
+  if (auto extent = llvm::dyn_cast_if_present<ExtentOp>(op)) {
+    Dim number = extent.getDim().dim();
+    return builder_.dimensions.value(number) ? std::optional(number) : std::nullopt; // else a block size
+  }
   if (auto end = llvm::dyn_cast_if_present<EndOp>(op); end && !end.getTile().getDefiningOp())
     return tile_ranges_.lookup(end.getTile()).greatest_end;
   return std::nullopt;
 }
 
-std::optional<int64_t> Recording::least(mlir::Value index) {
+std::optional<Dim> Recording::least(mlir::Value index) {
   mlir::Operation* op = without_placeholders(index).getDefiningOp();
   if (auto begin = llvm::dyn_cast_if_present<BeginOp>(op); begin && !begin.getTile().getDefiningOp())
     return tile_ranges_.lookup(begin.getTile()).least_begin;
@@ -32,15 +35,15 @@ std::optional<int64_t> Recording::least(mlir::Value index) {
 }
 
 bool Recording::may_pass_int32(mlir::Value tile) {
-  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
-  if (std::optional<int64_t> end = tile_ranges_.lookup(tile).greatest_end) return *end > kMost;
+  auto passes = [&](const Dim& number) {
+    return !builder_.dimensions.holds(Guard::Kind::LessEqual, number, Dim(std::numeric_limits<int32_t>::max()));
+  };
+  if (std::optional<Dim> end = tile_ranges_.lookup(tile).greatest_end) return passes(*end);
   // Bounds from data are indices of some tensor.
-  return llvm::any_of(tensors_, [&](const TensorEntry& entry) {
-    return llvm::any_of(entry.dims, [&](const Dim& dim) { return *builder_.dimensions.value(dim) > kMost; });
-  });
+  return llvm::any_of(tensors_, [&](const TensorEntry& entry) { return llvm::any_of(entry.dims, passes); });
 }
 
-std::optional<int64_t> Recording::most_indices(mlir::Value tile) {
+std::optional<Dim> Recording::most_indices(mlir::Value tile) {
   TileRange range = tile_ranges_.lookup(tile);
   if (!range.greatest_end) return std::nullopt;
   return *range.greatest_end - range.least_begin;
@@ -64,19 +67,22 @@ Handle Recording::open_loop(const LoopStart& start) {
   for (int i = 0; i < start.rank; ++i) {
     Term end = term(start.end[i]), begin = start.begin ? term(start.begin[i]) : Term::integer_literal(0);
     for (const Term* bound : {&begin, &end})
-      if (outermost && !bound->is_literal() && !bound->value.getDefiningOp<ExtentOp>())
-        builder_.fail("the bounds of the outermost tile loop must be sizes or plain numbers, not run-time numbers");
+      if (outermost && !bound->is_literal() && !llvm::isa_and_present<ExtentOp, LoadOp>(bound->value.getDefiningOp()))
+        builder_.fail(
+            "the bounds of the outermost tile loop must be sizes, plain numbers or elements of arguments, as in "
+            "offsets[0], not run-time numbers");
     lower.push_back(builder_.index(begin, "a bound of a tile loop"));
     upper.push_back(builder_.index(end, "a bound of a tile loop"));
     if (outermost) lower.back() = with_host_numbers(lower.back()), upper.back() = with_host_numbers(upper.back());
-    std::optional<int64_t> least_begin = least(lower.back()), greatest_end = greatest(upper.back());
-    ranges.push_back({lower.back(), upper.back(), least_begin.value_or(0), least_begin ? greatest_end : std::nullopt});
+    std::optional<Dim> least_begin = least(lower.back()), greatest_end = greatest(upper.back());
+    ranges.push_back(
+        {lower.back(), upper.back(), least_begin.value_or(Dim(0)), least_begin ? greatest_end : std::nullopt});
 
     Dim block(1);
     if (!start.grid && start.blocks->size() != 0 && (*start.blocks)[i].chosen()) {
       block = *length((*start.blocks)[i].size());
       std::optional<int64_t> number = builder_.dimensions.value(block);
-      if (number) block = Dim(*number);
+      if (number) block = Dim(builder_.dimensions.settled(block));
       if (number && *number < 1) builder_.fail("a block size must be at least 1, found {}", *number);
       for (const Scope& scope : scopes_)
         if (!number && llvm::is_contained(scope.blocks, DimAttr::get(builder_.context(), block)))
@@ -113,6 +119,14 @@ Handle Recording::open_loop(const LoopStart& start) {
     if (i == 0) first = handle;
   }
   return first;
+}
+
+void Recording::mark_jagged(const Handle& handle, const Handle& lengths) {
+  mlir::Value variable = tile(handle);
+  Handle kept = new_variable(read(lengths)); // whatever becomes of the user's variable
+  if (dims_of(read(kept)).empty()) return;   // one row, which the loop's bound ends
+  Dim extent = mlir::cast<TileType>(variable.getType()).getExtent().dim();
+  builder_.add_jagged({extent, variable, may_pass_int32(variable), [this, kept] { return read(kept); }});
 }
 
 //===----------------------------------------------------------------------===//

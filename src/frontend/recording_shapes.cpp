@@ -22,13 +22,14 @@ Recording::ShapeParts Recording::shape(const Shape& shape, bool may_be_open) {
       parts.dims.push_back(builder_.dimensions.value(*block) ? builder_.dimensions.whole(*block) : *block);
       continue;
     }
-    if (may_be_open && shape[i].size().value() == -1) {
+    if (may_be_open && shape[i].size().traced_value() == -1) {
       parts.tiles.emplace_back();
       parts.dims.push_back(Dim(-1));
       continue;
     }
     Dim length = dim(shape[i].size());
-    if (shape[i].size().value() < 0) builder_.fail("a value cannot have {} elements", shape[i].size().value());
+    if (!builder_.dimensions.holds(Guard::Kind::LessEqual, Dim(0), length))
+      builder_.fail("a value cannot have {} elements", shape[i].size().traced_value());
     parts.tiles.emplace_back();
     parts.dims.push_back(builder_.dimensions.whole(length));
   }
@@ -92,7 +93,7 @@ static std::optional<Dim> number_on_host(mlir::Value index) {
 Recording::LogicalIndex Recording::logical_index(const ShapeParts& shape, const char* what) {
   LogicalIndex result;
   Term stride = Term::integer_literal(1);
-  std::optional<int64_t> count = 1; // of elements so far, from the last dimension on
+  std::optional<Dim> count = Dim(1); // of elements so far, from the last dimension on
   for (int64_t i = static_cast<int64_t>(shape.dims.size()) - 1; i >= 0; --i) {
     // The element's number along this dimension, and how many there are.
     mlir::Value number, begin, end;
@@ -117,14 +118,18 @@ Recording::LogicalIndex Recording::logical_index(const ShapeParts& shape, const 
     number = builder_.along(number, shape.dims, i);
     result.index = result.index ? builder_.pointwise(Pointwise::add, {number, result.index}) : number;
 
-    std::optional<int64_t> known = length ? builder_.dimensions.value(*length) : std::nullopt;
-    count = known && count ? std::optional(*known * *count) : std::nullopt;
+    const bool known = length && builder_.dimensions.value(*length);
+    count = known && count ? std::optional(*length * *count) : std::nullopt;
     if (i == 0) break;
     Term many = length ? Term(builder_.extent(*length)) : Term(builder_.pointwise(Pointwise::sub, {end, begin}));
     stride = stride.is_literal() ? many : Term(builder_.pointwise(Pointwise::mul, {stride, many}));
   }
   if (!result.index) result.index = builder_.cast(Term::integer_literal(0), DType::int64);
-  if (count) result.most = std::max<int64_t>(*count - 1, 0);
+  if (count) {
+    // All that is asked of it is whether it is a number of 32 bits.
+    builder_.dimensions.holds(Guard::Kind::LessEqual, *count, Dim(int64_t(1) << 32));
+    result.most = std::max<int64_t>(*builder_.dimensions.value(*count) - 1, 0);
+  }
   return result;
 }
 

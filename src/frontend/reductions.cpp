@@ -36,6 +36,7 @@ Value Builder::reduce(Reduction kind, Value value, ArrayRef<int64_t> dims, bool 
   for (auto [i, dim] : llvm::enumerate(dims_of(value)))
     if (!llvm::is_contained(dims, static_cast<int64_t>(i))) left.push_back(dim);
   Type element = element_type(value.getType());
+  if (!jagged_.empty()) value = filled(value, constant(neutral_element(kind, element)));
   Value result =
       ir.create<ReduceOp>(location_, value_type(element, left), kind, value, ValueRange(), dims, ArrayRef<int32_t>());
   return keepdim ? keep_dims(result, dims) : result;
@@ -86,6 +87,11 @@ Value Builder::extremum(Reduction kind, const Term& x, ArrayRef<int> dims, bool 
 
 // The number of lanes that exist, in the shape and type of what was reduced over them.
 static Value lane_count(Builder& builder, Value source, ArrayRef<int64_t> dims, Value reduced) {
+  if (Value mask = builder.jagged_mask(dims_of(source))) {
+    Value ones = builder.cast(mask, device_dtype(element_type(reduced.getType())));
+    bool keepdim = dims_of(reduced).size() == dims_of(source).size();
+    return builder.reduce(Reduction::Add, ones, dims, keepdim);
+  }
   Value lanes = builder.ir.create<LaneCountOp>(builder.location(), builder.ir.getIndexType(), source, dims);
   Value count = builder.cast(lanes, device_dtype(element_type(reduced.getType())));
   return builder.broadcast(count, dims_of(reduced));

@@ -9,6 +9,8 @@
 
 #include "llvm/ADT/StringExtras.h"
 
+#include <cstdlib>
+
 namespace tilewright {
 
 std::string KernelDefinition::argument_name(size_t index) const {
@@ -41,7 +43,19 @@ template <class T> static void append_bytes(llvm::SmallVectorImpl<char>& key, co
   key.append(bytes, bytes + sizeof(T) * count);
 }
 
-void append_specialization_key(std::span<const detail::Argument> arguments, llvm::SmallVectorImpl<char>& key) {
+// A byte for each dimension, and one for the whole.
+static void append_dynamic_layout(const Array& array, llvm::SmallVectorImpl<char>& key) {
+  int64_t reach = 0;
+  for (int dim = 0; dim < array.rank(); ++dim) {
+    int64_t size = array.sizes()[dim], stride = array.strides()[dim];
+    key.push_back(static_cast<char>(size == 1 ? 1 : stride == 1 ? 2 : 0));
+    reach += size > 0 ? (size - 1) * std::abs(stride) : 0;
+  }
+  key.push_back(reach >= int64_t(1) << 31);
+}
+
+void append_specialization_key(std::span<const detail::Argument> arguments, bool static_shapes,
+                               llvm::SmallVectorImpl<char>& key) {
   using Kind = detail::Argument::Kind;
   for (const detail::Argument& argument : arguments) {
     key.push_back(static_cast<char>(argument.kind));
@@ -51,6 +65,10 @@ void append_specialization_key(std::span<const detail::Argument> arguments, llvm
       key.push_back(static_cast<char>(array.dtype()));
       key.push_back(static_cast<char>(array.rank()));
       key.push_back(static_cast<char>(assumed_alignment(array)));
+      if (!static_shapes) {
+        append_dynamic_layout(array, key);
+        break;
+      }
       append_bytes(key, array.sizes().begin(), array.rank());
       append_bytes(key, array.strides().begin(), array.rank());
       break;

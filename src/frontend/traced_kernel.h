@@ -1,6 +1,7 @@
 // What recording a kernel gives: its tile IR, for any sizes.
 #pragma once
 
+#include "ir/guard.h"
 #include "ir/tile_dialect.h"
 #include "tilewright/config.h"
 #include "tilewright/detail/kernel_core.h"
@@ -21,6 +22,8 @@ struct TracedKernel {
   /// Arrays that the lambda holds itself: arguments that no call passes.
   std::vector<Array> captured = {};
   uint32_t recording = 0; // its number: detail::recording_id()
+  /// What the record took for granted of this call's sizes, besides which of them are 1.
+  std::vector<Guard> guards;
 };
 
 /// Runs the lambda of a call and records it as tile IR with symbolic sizes, verified. Sizes of 1 are constants, and
@@ -37,7 +40,9 @@ int64_t assumed_alignment(const Array& array);
 
 /// Appends what tells the specialisations of one kernel apart: of arrays dtype, sizes, strides and alignment, of
 /// run-time numbers the type, of constants type and bytes. Types are known by address, so keys hold within this
-/// process.
-void append_specialization_key(std::span<const detail::Argument> arguments, llvm::SmallVectorImpl<char>& key);
+/// process. Where shapes are not static: of arrays dtype, rank, which sizes are 1, which strides are 1, alignment, and
+/// whether an element may be 2^31 or more elements away from the first; guards tell more of them apart.
+void append_specialization_key(std::span<const detail::Argument> arguments, bool static_shapes,
+                               llvm::SmallVectorImpl<char>& key);
 
 } // namespace tilewright

@@ -65,12 +65,28 @@ bool Dim::mentions(Symbol symbol) const {
   return llvm::any_of(monomials_, [&](const Monomial& m) { return llvm::is_contained(m.symbols, symbol); });
 }
 
+bool Dim::is_over_sizes() const {
+  return llvm::all_of(monomials_, [](const Monomial& monomial) {
+    return llvm::all_of(monomial.symbols, [](Symbol symbol) { return symbol.kind == Symbol::Kind::Size; });
+  });
+}
+
 Dim Dim::substitute(llvm::function_ref<std::optional<Dim>(Symbol)> value) const {
   Dim sum;
   for (const Monomial& monomial : monomials_) {
     Dim product(monomial.coefficient);
     for (Symbol symbol : monomial.symbols) product = product * value(symbol).value_or(Dim(symbol));
     sum = sum + product;
+  }
+  return sum;
+}
+
+int64_t Dim::evaluate(llvm::ArrayRef<int64_t> sizes) const {
+  int64_t sum = 0;
+  for (const Monomial& monomial : monomials_) {
+    int64_t product = monomial.coefficient;
+    for (Symbol symbol : monomial.symbols) product *= sizes[symbol.index];
+    sum += product;
   }
   return sum;
 }

@@ -4,7 +4,8 @@
 // two dimensions are the same exactly when their normal forms are equal:
 //   b0, b1, ...  block sizes, one per block id, chosen by the config;
 //   r0, r1, ...  whole dimensions: what a `:` subscript covers, one per distinct length;
-//   s0, s1, ...  sizes of the kernel's arguments, pinned when shapes are static.
+//   s0, s1, ...  sizes of the kernel's arguments, pinned when shapes are static: one for each dimension of each of
+//                them, in order, those of size 1 (which are constants) counted too.
 #pragma once
 
 #include "llvm/ADT/ArrayRef.h"
@@ -56,8 +57,14 @@ public:
   llvm::ArrayRef<Monomial> monomials() const { return monomials_; }
   bool mentions(Symbol symbol) const;
 
+  /// Whether there are no symbols but sizes s.
+  bool is_over_sizes() const;
+
   /// Replaces each symbol for which `value` gives a dimension.
   Dim substitute(llvm::function_ref<std::optional<Dim>(Symbol)> value) const;
+
+  /// The value where s0, s1, ... are `sizes`. There are no other symbols.
+  int64_t evaluate(llvm::ArrayRef<int64_t> sizes) const;
 
   /// As in the textual IR: monomials in order, `2 * b0 * s1 + r0 + 64`.
   void print(llvm::raw_ostream& os) const;

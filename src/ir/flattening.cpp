@@ -109,6 +109,7 @@ private:
     unsigned at = first - uses.begin();
     if (at + found_.rank() > uses.size()) return refuse("an access has not all of its tiles side by side");
     ArrayType type = access.array_type();
+    if (!type.is_static()) return refuse("an array's sizes are known at run time only");
     SmallVector<int64_t> sizes = type.sizes();
     std::optional<int64_t> stride; // that the next dimension outwards must have
     for (unsigned dim = found_.rank(); dim-- > 0;) {

@@ -89,6 +89,7 @@ private:
   int64_t program_ = 0; // how many tiles of an outermost loop have begun before this one
   Environment values_;
   llvm::DenseMap<Value, ExistingLanes> existing_; // of tensors
+  llvm::DenseMap<DimAttr, Value> buckets_;        // of each extent a slice that ends early
 };
 
 } // namespace
@@ -105,10 +106,13 @@ static std::optional<int64_t> joint_count(std::optional<int64_t> a, std::optiona
 
 int64_t KernelInterpreter::number_of(Operation* op, const Dim& dim) {
   SmallVector<Dim> whole = kernel_.whole_dims();
+  auto size_of = [&](const Dim& dim) { return dim.is_over_sizes() ? Dim(dim.evaluate(values_.sizes)) : dim; };
   Dim number = dim.substitute([&](Symbol symbol) -> std::optional<Dim> {
     if (symbol.kind == Symbol::Kind::Block && symbol.index < block_sizes_.size())
       return Dim(block_sizes_[symbol.index]);
-    if (symbol.kind == Symbol::Kind::Whole && symbol.index < whole.size()) return whole[symbol.index];
+    if (symbol.kind == Symbol::Kind::Whole && symbol.index < whole.size()) return size_of(whole[symbol.index]);
+    if (symbol.kind == Symbol::Kind::Size && symbol.index < values_.sizes.size())
+      return Dim(values_.sizes[symbol.index]);
     return std::nullopt;
   });
   if (std::optional<int64_t> constant = number.constant()) return *constant;
@@ -134,6 +138,9 @@ int64_t KernelInterpreter::count_along(Operation* op, Value value, unsigned dim)
     for (Value variable : loop.variables())
       if (auto tile = dyn_cast<TileType>(variable.getType()); tile && tile.getExtent().dim() == extent)
         tiles.push_back(variable);
+  // A dimension of unknown length in a bucket: its slices all end where it ends.
+  if (auto bucket = buckets_.find(DimAttr::get(op->getContext(), extent)); bucket != buckets_.end())
+    tiles.push_back(bucket->second);
   if (tiles.size() == 1) return values_.tile(tiles[0]).lanes();
   auto is_block = [](Symbol symbol) { return symbol.kind == Symbol::Kind::Block; };
   for (const Monomial& monomial : extent.monomials())
@@ -162,7 +169,7 @@ ResolvedAccess KernelInterpreter::resolve(AccessOp access, ArrayRef<int64_t> sha
   SmallVector<Dim> dims = dims_of(access.block());
   ResolvedAccess resolved{memory, {}, SmallVector<int64_t>(shape)};
   auto limit = [&](int dim, int64_t count) { resolved.bounds[dim] = std::min(resolved.bounds[dim], count); };
-  for (auto [use, size] : llvm::zip_equal(access.subscripts(), memory.type.sizes())) {
+  for (auto [use, size] : llvm::zip_equal(access.subscripts(), memory.sizes)) {
     switch (use.kind) {
     case Subscript::Whole:
       resolved.subscripts.push_back(whole_range(op, size, shape[use.block_dim], use.block_dim));
@@ -224,6 +231,7 @@ void KernelInterpreter::evaluate_slice(SliceOp op) {
   int64_t end = begin + extent;
   if (op.getEnd()) end = std::max(begin, std::min(end, values_.integer(op, op.getEnd())));
   values_.set(op.getResult(), TileRange{begin, end, extent, 1});
+  if (op.getEnd()) buckets_[cast<TileType>(op.getResult().getType()).getExtent()] = op.getResult();
 }
 
 //===----------------------------------------------------------------------===//
@@ -540,13 +548,13 @@ void KernelInterpreter::allocate(ArrayRef<Array> allocations) {
   for (EmptyOp empty : kernel_.block().getOps<EmptyOp>()) {
     bool given = count < allocations.size();
     auto type = cast<ArrayType>(empty.getType());
-    Array array = given ? allocations[count] : make_allocation(empty, type);
+    Array array = given ? allocations[count] : make_allocation(empty, type, values_.sizes);
     if (auto real = dyn_cast_or_null<FloatAttr>(empty.getFillAttr())) array.fill(real.getValueAsDouble());
     if (auto integer = dyn_cast_or_null<IntegerAttr>(empty.getFillAttr()))
       array.fill(integer.getType().isInteger(1) ? integer.getValue().getZExtValue()
                                                 : integer.getValue().getSExtValue());
     if (!given && !allocations.empty()) fail("the kernel makes more than {} allocations", allocations.size());
-    values_.set(empty.getArray(), bind_array(empty, array, type, fmt::format("allocation {}", count)));
+    values_.set(empty.getArray(), bind_array(empty, array, type, values_.sizes, fmt::format("allocation {}", count)));
     ++count;
   }
   if (count < allocations.size()) fail("the kernel makes {} allocations, found {}", count, allocations.size());

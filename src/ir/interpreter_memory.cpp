@@ -48,7 +48,7 @@ static Element element_of(Operation* op, const ResolvedAccess& access, ArrayRef<
   for (const SubscriptRange& subscript : access.subscripts) index.push_back(index_along(op, subscript, lane));
   int64_t offset = 0, number = 0;
   bool inside = true;
-  for (auto [i, size, stride] : llvm::zip_equal(index, memory.sizes, memory.type.getStrides())) {
+  for (auto [i, size, stride] : llvm::zip_equal(index, memory.sizes, memory.array.strides())) {
     inside &= 0 <= i && i < size;
     offset += i * stride;
     number = number * size + i;
@@ -220,6 +220,11 @@ static DType dtype_of_element(Operation* op, Type element) {
   fail(source_location(op->getLoc()), "the interpreter does not know arrays of {}", type_text(element));
 }
 
+// The sizes of a pinned array where s0, s1, ... are `symbols`.
+static SmallVector<int64_t> sizes_of(ArrayType type, ArrayRef<int64_t> symbols) {
+  return llvm::map_to_vector(type.getDims(), [&](DimAttr dim) { return dim.dim().evaluate(symbols); });
+}
+
 // The same memory with neighbouring dimensions merged, as a program sees it whose loops were flattened; the array
 // itself where its dimensions do not add up to `sizes` so.
 static Array with_merged_dims(const Array& array, ArrayRef<int64_t> sizes) {
@@ -251,20 +256,22 @@ static Array with_merged_dims(const Array& array, ArrayRef<int64_t> sizes) {
   return merged_array();
 }
 
-ArrayMemory bind_array(Operation* op, const Array& given, ArrayType type, std::string name) {
+ArrayMemory bind_array(Operation* op, const Array& given, ArrayType type, ArrayRef<int64_t> symbols, std::string name) {
   SourceLocation location = source_location(op->getLoc());
   if (!type.is_pinned()) fail(location, "{} has no pinned type, but {}", name, type_text(type));
-  Array array = given.defined() && isa<ProgramOp>(op) ? with_merged_dims(given, type.sizes()) : given;
+  bool may_be_merged = given.defined() && isa<ProgramOp>(op) && type.is_static();
+  Array array = may_be_merged ? with_merged_dims(given, type.sizes()) : given;
   DType dtype = dtype_of_element(op, type.getElementType());
   bool same_bits = array.defined() && array.dtype() == uint8 && dtype == int8; // arith's i8 is either
   if (!array.defined() || (array.dtype() != dtype && !same_bits))
     fail(location, "{} must be an array of {}, found {}", name, tilewright::name(dtype),
          array.defined() ? tilewright::name(array.dtype()) : "no array");
-  SmallVector<int64_t> sizes = type.sizes(), found(array.sizes().begin(), array.sizes().end());
+  SmallVector<int64_t> sizes = sizes_of(type, symbols), found(array.sizes().begin(), array.sizes().end());
   if (sizes != found)
     fail(location, "{} is pinned to the sizes {}, found {}", name, index_text(sizes), index_text(found));
   for (int dim = 0; dim < array.rank(); ++dim)
-    if (array.numel() > 0 && sizes[dim] > 1 && array.strides()[dim] != type.stride(dim))
+    if (array.numel() > 0 && sizes[dim] > 1 && !ShapedType::isDynamic(type.stride(dim)) &&
+        array.strides()[dim] != type.stride(dim))
       fail(location, "{} is pinned to the strides {}, found {}", name, index_text(type.getStrides()),
            index_text(SmallVector<int64_t>(array.strides().begin(), array.strides().end())));
   if (reinterpret_cast<uintptr_t>(array.data()) % type.known_alignment() != 0)
@@ -272,10 +279,10 @@ ArrayMemory bind_array(Operation* op, const Array& given, ArrayType type, std::s
   return {array, type, sizes, std::move(name)};
 }
 
-Array make_allocation(Operation* op, ArrayType type) {
+Array make_allocation(Operation* op, ArrayType type, ArrayRef<int64_t> symbols) {
   if (!type.is_pinned())
     fail(source_location(op->getLoc()), "an allocation has no pinned type, but {}", type_text(type));
-  Array array = Array::empty(IndexList(type.sizes()), dtype_of_element(op, type.getElementType()));
+  Array array = Array::empty(IndexList(sizes_of(type, symbols)), dtype_of_element(op, type.getElementType()));
   Type element = type.getElementType();
   if (is_real(element)) return array.fill(std::numeric_limits<double>::quiet_NaN());
   return array.fill(element.isInteger(1) ? 1 : llvm::minIntN(element.getIntOrFloatBitWidth()));
@@ -294,12 +301,15 @@ void bind_arguments(FunctionOpInterface unit, ArrayRef<InterpreterArgument> argu
   if (arguments.size() != unit.getNumArguments())
     fail(source_location(unit.getLoc()), "'{}' takes {} arguments, found {}", unit.getName().str(),
          unit.getNumArguments(), arguments.size());
+  for (const InterpreterArgument& argument : arguments)
+    if (const Array* array = std::get_if<Array>(&argument); array && array->defined())
+      environment.sizes.append(array->sizes().begin(), array->sizes().end());
   for (auto [i, value, argument] : llvm::enumerate(unit.getArguments(), arguments)) {
     auto user_name = unit.getArgAttrOfType<StringAttr>(i, "tile.name");
     std::string name = user_name ? fmt::format("'{}'", user_name.getValue().str()) : fmt::format("argument {}", i);
     if (auto type = dyn_cast<ArrayType>(value.getType())) {
       const Array* array = std::get_if<Array>(&argument);
-      environment.set(value, bind_array(unit, array ? *array : Array(), type, name));
+      environment.set(value, bind_array(unit, array ? *array : Array(), type, environment.sizes, name));
     } else {
       if (!value.getType().isIntOrIndexOrFloat())
         fail(source_location(unit.getLoc()), "{} is of type {}, which no argument has", name,

@@ -44,9 +44,11 @@ void bind_arguments(mlir::FunctionOpInterface unit, llvm::ArrayRef<InterpreterAr
                     Environment& environment);
 
 /// An array under the type it is pinned to; throws where it has other sizes, strides, alignment or element type.
-ArrayMemory bind_array(mlir::Operation* op, const Array& array, ArrayType type, std::string name);
+/// `symbols` are s0, s1, ...
+ArrayMemory bind_array(mlir::Operation* op, const Array& array, ArrayType type, llvm::ArrayRef<int64_t> symbols,
+                       std::string name);
 
 /// A new array of a pinned type, each element NaN, the lowest integer or true.
-Array make_allocation(mlir::Operation* op, ArrayType type);
+Array make_allocation(mlir::Operation* op, ArrayType type, llvm::ArrayRef<int64_t> symbols);
 
 } // namespace tilewright

@@ -24,9 +24,10 @@ public:
     bind_arguments(program, arguments, values_);
   }
 
-  void run(int64_t program_id) {
-    program_id_ = program_id;
-    run_block(program_.block());
+  void run() {
+    int64_t programs = program_.is_persistent() ? worker_count_ : 0;
+    for (int64_t phase : program_.programs_of_phases(values_.sizes)) programs += phase;
+    for (program_id_ = 0; program_id_ < programs; ++program_id_) run_block(program_.block());
   }
 
 private:
@@ -149,7 +150,11 @@ void ProgramInterpreter::evaluate_dot(DotOp op) {
 // Counts off tiles in the order of the definition: the leading dimensions as digits, the last two in groups of `group`
 // rows, each group column by column.
 void ProgramInterpreter::evaluate_map_program(MapProgramOp op) {
-  ArrayRef<int64_t> counts = op.getCounts();
+  SmallVector<int64_t> counts;
+  for (OpFoldResult count : op.mixed_counts()) {
+    auto number = dyn_cast<Attribute>(count);
+    counts.push_back(number ? cast<IntegerAttr>(number).getInt() : values_.integer(op, cast<Value>(count)));
+  }
   int64_t id = values_.integer(op, op.getId()), tiles = 1;
   for (int64_t count : counts) tiles *= count;
   if (id < 0 || id >= tiles)
@@ -249,6 +254,7 @@ void ProgramInterpreter::evaluate(Operation* op) {
       })
       .Case([&](MapProgramOp op) { evaluate_map_program(op); })
       .Case([&](ProgramIdOp op) { values_.set_index(op, number_along_axis(program_, program_id_, op.getAxis())); })
+      .Case([&](ExtentOp op) { values_.set_index(op, op.getDim().dim().evaluate(values_.sizes)); })
       .Case([&](WorkerCountOp op) { values_.set_index(op, worker_count_); })
       .Case([&](IotaOp op) {
         int64_t count = shape_of(op.getType())[0];
@@ -263,10 +269,7 @@ void ProgramInterpreter::evaluate(Operation* op) {
 
 void interpret_program(ProgramOp program, ArrayRef<InterpreterArgument> arguments, int64_t worker_count) {
   if (worker_count < 1) fail("a launch needs at least one worker, found {}", worker_count);
-  const int64_t persistent = worker_count * programs_per_worker(program);
-  ProgramInterpreter interpreter(program, arguments, persistent);
-  int64_t programs = program.getPrograms() ? static_cast<int64_t>(*program.getPrograms()) : persistent;
-  for (int64_t id = 0; id < programs; ++id) interpreter.run(id);
+  ProgramInterpreter(program, arguments, worker_count * programs_per_worker(program)).run();
 }
 
 } // namespace tilewright

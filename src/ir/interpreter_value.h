@@ -68,6 +68,8 @@ public:
 
   /// Whether lanes carry error bounds.
   bool with_bounds = false;
+  /// s0, s1, ...: the sizes of the arguments.
+  llvm::SmallVector<int64_t> sizes;
 
 private:
   llvm::DenseMap<mlir::Value, Entry> entries_;

@@ -114,6 +114,35 @@ std::optional<int64_t> LoopDim::length() const {
   return std::max<int64_t>(*upper - *lower, 0);
 }
 
+static std::optional<Dim> host_number(Value value) {
+  if (std::optional<int64_t> number = getConstantIntValue(value)) return Dim(*number);
+  if (auto extent = value.getDefiningOp<ExtentOp>()) return extent.getDim().dim();
+  return std::nullopt;
+}
+
+std::optional<Dim> LoopDim::host_length() const {
+  ForOp op = loop;
+  std::optional<Dim> lower = host_number(op.getLower()[dim]), upper = host_number(op.getUpper()[dim]);
+  if (!lower || !upper) return std::nullopt;
+  return *upper - *lower;
+}
+
+static bool is_read(Value bound) {
+  if (auto cast = bound.getDefiningOp<arith::IndexCastOp>()) bound = cast.getIn();
+  return bound.getDefiningOp<LoadOp>() != nullptr;
+}
+
+bool LoopDim::is_data() const {
+  ForOp op = loop;
+  return is_read(op.getLower()[dim]) || is_read(op.getUpper()[dim]);
+}
+
+bool has_data_bounds(ForOp parallel) {
+  for (unsigned dim = 0; dim < parallel.rank(); ++dim)
+    if (LoopDim{parallel, dim}.is_data()) return true;
+  return false;
+}
+
 Value LoopDim::outer_tile() const {
   ForOp op = loop;
   auto begin = op.getLower()[dim].getDefiningOp<BeginOp>();
@@ -136,15 +165,24 @@ LoopDim loop_dim_of(Value tile) {
 }
 
 Value enclosing_tile(Operation* op, const Dim& extent) {
-  Value found;
-  for (auto loop = op->getParentOfType<ForOp>(); loop; loop = loop->getParentOfType<ForOp>())
-    for (Value variable : loop.variables()) {
-      auto tile = dyn_cast<TileType>(variable.getType());
-      if (!tile || tile.getExtent().dim() != extent) continue;
-      if (found) return {};
-      found = variable;
+  SmallVector<Value, 2> found;
+  bool had_slice = false; // all of one extent have as many lanes
+  auto see = [&](Value value) {
+    auto tile = dyn_cast<TileType>(value.getType());
+    if (tile && tile.getExtent().dim() == extent) found.push_back(value);
+  };
+  Operation* inner = op;
+  for (auto loop = op->getParentOfType<ForOp>(); loop; inner = loop, loop = loop->getParentOfType<ForOp>()) {
+    for (Value variable : loop.variables()) see(variable);
+    for (SliceOp slice : loop.block().getOps<SliceOp>()) {
+      if (had_slice || !slice.getEnd()) continue;
+      if (!slice->isBeforeInBlock(loop.block().findAncestorOpInBlock(*inner))) break;
+      size_t before = found.size();
+      see(slice.getResult());
+      had_slice = found.size() > before;
     }
-  return found;
+  }
+  return found.size() == 1 ? found.front() : Value();
 }
 
 } // namespace tilewright

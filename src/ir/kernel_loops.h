@@ -11,6 +11,9 @@ namespace tilewright {
 /// The outermost loops, whose iterations are the programs.
 llvm::SmallVector<ForOp> parallel_loops(KernelOp kernel);
 
+/// Whether an outermost loop has a bound that is data: only persistent programs can find out how many tiles it has.
+bool has_data_bounds(ForOp parallel);
+
 /// The first of them.
 ForOp parallel_loop(KernelOp kernel);
 
@@ -38,6 +41,10 @@ struct LoopDim {
 
   /// The number of indices walked, where both bounds are constants; not negative.
   std::optional<int64_t> length() const;
+  /// Whether a bound of an outermost loop is an element of an argument.
+  bool is_data() const;
+  /// Upper less lower bound, where both are host numbers.
+  std::optional<Dim> host_length() const;
   /// The outer tile that is walked from its begin to its end; null where the bounds are something else.
   mlir::Value outer_tile() const;
 };
@@ -48,8 +55,8 @@ llvm::SmallVector<LoopDim> loop_dims_of_block(KernelOp kernel, uint32_t block);
 /// The dimension of the loop that a tile is the variable of.
 LoopDim loop_dim_of(mlir::Value tile);
 
-/// The tile of this extent whose loop encloses `op`, if there is just one. What is combined with it over its whole
-/// extent ends where it ends.
+/// The tile of this extent whose loop encloses `op`, or of a slice that ends early before it, if there is just one.
+/// What is combined with it over its whole extent ends where it ends.
 mlir::Value enclosing_tile(mlir::Operation* op, const Dim& extent);
 
 } // namespace tilewright

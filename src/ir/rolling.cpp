@@ -300,7 +300,8 @@ SmallVector<uint32_t> rollable_dims(KernelOp kernel) {
   SmallVector<uint32_t> dims;
   for (uint32_t whole = 0; whole < kernel.whole_dims().size(); ++whole) {
     std::string reason;
-    if (is_reduced(kernel, whole) && RollingPlan::of(kernel, whole, reason)) dims.push_back(whole);
+    bool wanted = is_reduced(kernel, whole) || !kernel.whole_dims()[whole].constant();
+    if (wanted && RollingPlan::of(kernel, whole, reason)) dims.push_back(whole);
   }
   if (dims.size() < 2) return dims;
   // Rolling one may put the loads of another one inside its loops, where they run again; that is safe wherever nothing

@@ -53,8 +53,8 @@ private:
   llvm::SmallVector<Body> bodies_;
 };
 
-/// The whole dimensions that a config may roll, each or all of them: those that a reduction runs over and that nothing
-/// needs whole. In order of their numbers, which is that of the entries of `reduction_loops`.
+/// The whole dimensions that a config may roll, each or all: those that a reduction runs over or of run-time length,
+/// that nothing needs whole. In order of their numbers, which is that of the entries of `reduction_loops`.
 llvm::SmallVector<uint32_t> rollable_dims(KernelOp kernel);
 
 /// The order in which to roll several: where a reduction over one leaves the other, the other first, so that its loops

@@ -4,6 +4,7 @@
 #include "ir/permutation.h"
 
 #include "mlir/Dialect/Utils/IndexingUtils.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/FunctionImplementation.h"
 
@@ -86,6 +87,17 @@ template <typename Unit> static StringRef argument_name_of(Unit unit, unsigned i
 }
 StringRef KernelOp::argument_name(unsigned index) { return argument_name_of(*this, index); }
 StringRef ProgramOp::argument_name(unsigned index) { return argument_name_of(*this, index); }
+
+SmallVector<int64_t> ProgramOp::programs_of_phases(ArrayRef<int64_t> sizes) {
+  if (getPhases()) return SmallVector<int64_t>(*getPhases());
+  if (getPrograms()) return {static_cast<int64_t>(*getPrograms())};
+  SmallVector<int64_t> programs;
+  for (Attribute phase : getTiles() ? getTiles()->getValue() : ArrayRef<Attribute>()) {
+    programs.push_back(0);
+    for (Attribute loop : cast<ArrayAttr>(phase)) programs.back() += cast<TilesAttr>(loop).count(sizes);
+  }
+  return programs;
+}
 
 SmallVector<Dim> KernelOp::whole_dims() {
   auto dims = (*this)->getAttrOfType<DimsAttr>("whole");
@@ -545,8 +557,23 @@ LogicalResult DotOp::verify() {
   return success();
 }
 
+void MapProgramOp::build(OpBuilder& builder, OperationState& state, Value id, ArrayRef<OpFoldResult> counts) {
+  SmallVector<Value> run_time;
+  SmallVector<int64_t> numbers;
+  dispatchIndexOpFoldResults(counts, run_time, numbers);
+  SmallVector<Type> types(counts.size(), builder.getIndexType());
+  build(builder, state, types, id, run_time, numbers);
+}
+
+SmallVector<OpFoldResult> MapProgramOp::mixed_counts() {
+  Builder builder(getContext());
+  return getMixedValues(getCounts(), getRunTimeCounts(), builder);
+}
+
 LogicalResult MapProgramOp::verify() {
   if (getCoordinates().size() != getCounts().size()) return emitOpError("needs one result per count");
+  if (llvm::count_if(getCounts(), ShapedType::isDynamic) != static_cast<int64_t>(getRunTimeCounts().size()))
+    return emitOpError("needs one index for each count that is no number");
   if (getGroup() < 1) return emitOpError("needs a group of at least 1");
   if (getGroup() > 1 && getCounts().size() < 2) return emitOpError("groups two dimensions, but has one");
   return success();

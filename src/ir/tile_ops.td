@@ -72,13 +72,22 @@ def Tile_ProgramOp : Tile_UnitOp<"program"> {
     Arguments are the kernel's own, then one array per allocation of the host part. `programs` is the number of
     programs of a launch; without it there is one per worker (a persistent program). `phases` counts the programs of
     each phase, in order of their ids: all programs of a phase end before one of the next begins. `grid` gives the
-    programs along each axis, where `tile.program_id` has several. Level: program IR.
+    programs along each axis, where `tile.program_id` has several.
+
+    Where sizes are known at run time only, `tiles` stands for `programs` and `phases`: for each phase the tiles of its
+    loops, which are so many programs, one loop after the other. Symbols s in the types of arguments and in
+    `tile.extent` are the sizes of the arguments, strides `?` their strides. Level: program IR.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type,
                        OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs,
                        OptionalAttr<I64Attr>:$programs, OptionalAttr<DenseI64ArrayAttr>:$phases,
-                       OptionalAttr<DenseI64ArrayAttr>:$grid);
+                       OptionalAttr<DenseI64ArrayAttr>:$grid, OptionalAttr<ArrayAttr>:$tiles);
   let hasRegionVerifier = 1;
+  let extraClassDeclaration = Tile_unit_declaration # [{
+    /// How many programs a launch has in each phase, where s0, s1, ... are `sizes`; none for a persistent program.
+    ::llvm::SmallVector<int64_t> programs_of_phases(::llvm::ArrayRef<int64_t> sizes);
+    bool is_persistent() { return !getPrograms() && !getTiles(); }
+  }];
 }
 
 def Tile_ReturnOp : Tile_Op<"return", [Pure, Terminator, ParentOneOf<["KernelOp", "ProgramOp"]>]> {
@@ -93,7 +102,10 @@ def Tile_ReturnOp : Tile_Op<"return", [Pure, Terminator, ParentOneOf<["KernelOp"
 
 def Tile_ExtentOp : Tile_Op<"extent", [Pure]> {
   let summary = "the number that a dimension stands for";
-  let description = "Legal on the host and on the device. Folds to a constant once it has no symbols. Level: tile IR.";
+  let description = [{
+    Legal on the host and on the device. Folds to a constant once it has no symbols. Level: tile IR; over sizes s that are
+    known at run time only, both.
+  }];
   let arguments = (ins Tile_DimAttr:$dim);
   let results = (outs Index:$value);
   let assemblyFormat = "$dim attr-dict";
@@ -564,14 +576,22 @@ def Tile_WorkerCountOp : Tile_Op<"worker_count", [Pure]> {
 def Tile_MapProgramOp : Tile_Op<"map_program", [Pure]> {
   let summary = "the coordinates of the tile that a program works on";
   let description = [{
-    `counts` is the number of tiles along each dimension, outermost first; `id` counts them with the last one running
-    fastest. `group` > 1 (the last two dimensions) walks `group` tiles of the second-last dimension together before it
+    `counts` is the number of tiles along each dimension, outermost first, a number or an index; `id` counts them with
+    the last one running fastest. `group` > 1 (the last two dimensions) walks `group` tiles of the second-last dimension together before it
     steps along the last, so that neighbouring programs share operands in the cache. Level: program IR.
   }];
-  let arguments = (ins Index:$id, DenseI64ArrayAttr:$counts, DefaultValuedAttr<I64Attr, "1">:$group);
+  let arguments = (ins Index:$id, Variadic<Index>:$run_time_counts, DenseI64ArrayAttr:$counts,
+                       DefaultValuedAttr<I64Attr, "1">:$group);
   let results = (outs Variadic<Index>:$coordinates);
-  let assemblyFormat = "$id `into` $counts attr-dict `:` type($coordinates)";
+  let assemblyFormat = [{
+    $id `into` custom<DynamicIndexList>($run_time_counts, $counts) attr-dict `:` type($coordinates)
+  }];
   let hasVerifier = 1;
+  let builders = [OpBuilder<(ins "::mlir::Value":$id, "::llvm::ArrayRef<::mlir::OpFoldResult>":$counts)>];
+  let extraClassDeclaration = [{
+    /// Along each dimension an index attribute or a value.
+    ::llvm::SmallVector<::mlir::OpFoldResult> mixed_counts();
+  }];
 }
 
 #endif

@@ -3,6 +3,9 @@
 
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
 
 using namespace mlir;
 
@@ -101,6 +104,35 @@ void DimsAttr::print(AsmPrinter& printer) const {
   printer << ">";
 }
 
+Attribute TilesAttr::parse(AsmParser& parser, Type) {
+  SmallVector<DimAttr> lengths;
+  SmallVector<int64_t> blocks;
+  auto block = [&] { return parser.parseInteger(blocks.emplace_back()); };
+  if (parser.parseLess() || parse_dims(parser, lengths) || parser.parseKeyword("by")) return {};
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, block) || parser.parseGreater()) return {};
+  bool positive = llvm::all_of(blocks, [](int64_t size) { return size > 0; });
+  bool over_sizes = llvm::all_of(lengths, [](DimAttr dim) { return dim.dim().is_over_sizes(); });
+  if (lengths.size() != blocks.size() || !positive || !over_sizes)
+    return parser.emitError(loc, "expected lengths over sizes, and one positive block for each"), Attribute();
+  return get(parser.getContext(), lengths, blocks);
+}
+
+void TilesAttr::print(AsmPrinter& printer) const {
+  printer << "<";
+  print_dims(printer, getLengths());
+  printer << " by [";
+  llvm::interleaveComma(getBlocks(), printer);
+  printer << "]>";
+}
+
+int64_t TilesAttr::count(ArrayRef<int64_t> sizes) const {
+  int64_t count = 1;
+  for (auto [length, block] : llvm::zip(getLengths(), getBlocks()))
+    count *= llvm::divideCeil(std::max<int64_t>(length.dim().evaluate(sizes), 0), block);
+  return count;
+}
+
 LogicalResult DimsAttr::verifyEncoding(ArrayRef<int64_t> shape, Type, function_ref<InFlightDiagnostic()> error) const {
   if (shape.size() != getDims().size())
     return error() << "#tile.dims names " << getDims().size() << " dimensions of a tensor of rank " << shape.size();
@@ -135,7 +167,10 @@ Type ArrayType::parse(AsmParser& parser) {
   while (succeeded(parser.parseOptionalComma())) {
     if (succeeded(parser.parseOptionalKeyword("strides"))) {
       SMLoc loc = parser.getCurrentLocation();
-      auto stride = [&] { return parser.parseInteger(strides.emplace_back()); };
+      auto stride = [&]() -> ParseResult {
+        if (succeeded(parser.parseOptionalQuestion())) return strides.push_back(ShapedType::kDynamic), success();
+        return parser.parseInteger(strides.emplace_back());
+      };
       if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, stride)) return {};
       if (strides.size() != dims.size()) return parser.emitError(loc, "expected one stride per dimension"), Type();
     } else if (parser.parseKeyword("align") || parser.parseInteger(alignment)) {
@@ -151,7 +186,12 @@ void ArrayType::print(AsmPrinter& printer) const {
   print_dims(printer, getDims());
   if (!getStrides().empty()) {
     printer << ", strides [";
-    llvm::interleaveComma(getStrides(), printer);
+    llvm::interleaveComma(getStrides(), printer, [&](int64_t stride) {
+      if (ShapedType::isDynamic(stride))
+        printer << "?";
+      else
+        printer << stride;
+    });
     printer << "]";
   }
   if (getAlignment() != 0) printer << ", align " << getAlignment();
@@ -159,12 +199,19 @@ void ArrayType::print(AsmPrinter& printer) const {
 }
 
 bool ArrayType::is_pinned() const {
-  bool sizes_known = llvm::all_of(getDims(), [](DimAttr dim) { return dim.dim().constant().has_value(); });
+  // Sizes of arguments are all that may be left.
+  bool sizes_known = llvm::all_of(getDims(), [](DimAttr dim) { return dim.dim().is_over_sizes(); });
   return sizes_known && getStrides().size() == getDims().size();
 }
 
+bool ArrayType::is_static() const {
+  return llvm::all_of(getDims(), [](DimAttr dim) { return dim.dim().constant().has_value(); }) &&
+         llvm::none_of(getStrides(), ShapedType::isDynamic);
+}
+
 SmallVector<int64_t> ArrayType::sizes() const {
-  return llvm::map_to_vector(getDims(), [](DimAttr dim) { return *dim.dim().constant(); });
+  return llvm::map_to_vector(getDims(),
+                             [](DimAttr dim) { return dim.dim().constant().value_or(ShapedType::kDynamic); });
 }
 
 Type ArrayType::value_element() const {
@@ -173,7 +220,8 @@ Type ArrayType::value_element() const {
 
 int64_t ArrayType::element_bytes() const { return (getElementType().getIntOrFloatBitWidth() + 7) / 8; }
 
-int64_t ArrayType::bytes() const {
+std::optional<int64_t> ArrayType::bytes() const {
+  if (!is_static()) return std::nullopt;
   int64_t bytes = element_bytes();
   for (int64_t size : sizes()) bytes *= size;
   return bytes;

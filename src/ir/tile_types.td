@@ -102,14 +102,30 @@ def Tile_CompositeAttr : Tile_EnumAttr<Tile_Composite, "composite">;
 // Types
 //===----------------------------------------------------------------------===//
 
+def Tile_TilesAttr : AttrDef<Tile_Dialect, "Tiles"> {
+  let mnemonic = "tiles";
+  let summary = "how many tiles an outermost loop has, where its lengths are known at run time";
+  let description = [{
+    `#tile.tiles<[s0, s1] by [64, 128]>`: along each dimension the length, which counts as 0 where it is negative,
+    divided by the block and rounded up; the product of these.
+  }];
+  let parameters = (ins ArrayRefParameter<"::tilewright::DimAttr">:$lengths, ArrayRefParameter<"int64_t">:$blocks);
+  let hasCustomAssemblyFormat = 1;
+  let extraClassDeclaration = [{
+    /// Where s0, s1, ... are `sizes`.
+    int64_t count(::llvm::ArrayRef<int64_t> sizes) const;
+  }];
+}
+
 def Tile_ArrayType : TypeDef<Tile_Dialect, "Array"> {
   let mnemonic = "array";
   let summary = "a tensor in memory: an argument or an allocation";
   let description = [{
-    `!tile.array<f32, [s0, s1]>`, and once pinned `!tile.array<f32, [1024, 512], strides [512, 1], align 16>`. Strides
-    count elements. `align` is what may be assumed of the data pointer, in bytes; without it, the element's own size.
-    A `bool` array has element type i1 and one byte per element. A `uint8` array has element type ui8; values on the
-    device are signless, i8, and ops say how they take them.
+    `!tile.array<f32, [s0, s1]>`, and once pinned `!tile.array<f32, [1024, 512], strides [512, 1], align 16>`, or
+    `!tile.array<f32, [s0, s1], strides [?, 1], align 16>` where sizes are known at run time only. Strides count
+    elements; `?` (kDynamic) is known at run time. `align` is what may be assumed of the data pointer, in bytes; without
+    it, the element's own size. A `bool` array has element type i1 and one byte per element. A `uint8` array has element
+    type ui8; values on the device are signless, i8, and ops say how they take them.
   }];
   let parameters = (ins "::mlir::Type":$elementType, ArrayRefParameter<"::tilewright::DimAttr">:$dims,
                         ArrayRefParameter<"int64_t">:$strides, "int64_t":$alignment);
@@ -123,14 +139,17 @@ def Tile_ArrayType : TypeDef<Tile_Dialect, "Array"> {
     /// The type of one element as a value on the device: i8 for ui8.
     ::mlir::Type value_element() const;
     bool is_pinned() const;
-    /// The sizes of a pinned array.
+    /// Whether all sizes and strides of a pinned array are numbers.
+    bool is_static() const;
+    /// The sizes of a pinned array; kDynamic where one is known at run time only.
     ::llvm::SmallVector<int64_t> sizes() const;
+    /// Likewise.
     int64_t stride(unsigned dim) const { return getStrides()[dim]; }
     /// The alignment that may be assumed, in bytes.
     int64_t known_alignment() const;
-    /// Bytes of one element in memory, and of all elements of a pinned array.
+    /// Bytes of one element in memory, and of all elements of a pinned array, where that is known.
     int64_t element_bytes() const;
-    int64_t bytes() const;
+    ::std::optional<int64_t> bytes() const;
   }];
 }
 

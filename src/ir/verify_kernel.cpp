@@ -43,6 +43,9 @@ static LogicalResult verify_tile_value(Operation* op, Type type) {
 
 static bool is_host_op(Operation* op) {
   if (isa<ExtentOp, EmptyOp, CheckOp, BarrierOp, ReturnOp, ForOp>(op)) return true;
+  // An element of an argument, which is a bound.
+  if (auto load = dyn_cast<LoadOp>(op))
+    return isa<BlockArgument>(load.getArray()) && !isa<RankedTensorType>(load.getType());
   if (!isa<arith::ArithDialect>(op->getDialect())) return false;
   return llvm::none_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>);
 }
@@ -86,12 +89,22 @@ LogicalResult KernelOp::verifyRegions() {
   return success();
 }
 
+static bool is_list_of_tiles(Attribute phase) {
+  auto loops = dyn_cast<ArrayAttr>(phase);
+  return loops && llvm::all_of(loops, llvm::IsaPred<TilesAttr>);
+}
+
 LogicalResult ProgramOp::verifyRegions() {
   if (getBody().empty()) return emitOpError("has no body");
+  if (getTiles() && !llvm::all_of(*getTiles(), is_list_of_tiles))
+    return emitOpError("needs #tile.tiles for each loop of each phase as its tiles");
+  if (getTiles() && getPrograms()) return emitOpError("has both a number of programs and tiles to count");
   if (block().empty() || !isa<ReturnOp>(block().back())) return emitOpError("must end with tile.return");
   WalkResult result = getBody().walk([&](Operation* op) -> WalkResult {
-    if (isa<ForOp, ExtentOp, EmptyOp, CheckOp, BarrierOp, BeginOp, EndOp, IdOp, CountOp, IndexOp, ShiftOp, SliceOp,
-            FullOp, LaneCountOp>(op))
+    auto extent = dyn_cast<ExtentOp>(op);
+    if (extent && !extent.getDim().dim().is_over_sizes()) return extent.emitOpError("is not over sizes alone");
+    if (isa<ForOp, EmptyOp, CheckOp, BarrierOp, BeginOp, EndOp, IdOp, CountOp, IndexOp, ShiftOp, SliceOp, FullOp,
+            LaneCountOp>(op))
       return op->emitOpError("belongs to tile IR");
     for (Type type : types_of(op)) {
       auto tensor = dyn_cast<RankedTensorType>(type);

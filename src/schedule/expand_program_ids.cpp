@@ -2,6 +2,8 @@
 
 #include "support/planted_bug.h"
 
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
 #include <algorithm>
 #include <functional>
 #include <numeric>
@@ -12,48 +14,62 @@ using namespace mlir;
 namespace tilewright {
 namespace {
 
-/// Unsigned arithmetic that folds as it goes, also what arith's own folds leave.
+/// Unsigned arithmetic on numbers and values that folds as it goes, also what arith's own folds leave.
 struct Arithmetic {
   OpBuilder& builder;
   Location loc;
 
-  Value number(int64_t value) { return builder.create<arith::ConstantIndexOp>(loc, value); }
-  Value divide(Value a, int64_t b) { return builder.createOrFold<arith::DivUIOp>(loc, a, number(b)); }
-  Value divide(Value a, Value b) { return builder.createOrFold<arith::DivUIOp>(loc, a, b); }
-  Value remainder(Value a, int64_t b) {
-    return b == 1 ? number(0) : builder.createOrFold<arith::RemUIOp>(loc, a, number(b));
+  static std::optional<int64_t> known(OpFoldResult a) { return getConstantIntValue(a); }
+  OpFoldResult number(int64_t value) { return builder.getIndexAttr(value); }
+  Value value(OpFoldResult a) {
+    if (auto value = dyn_cast<Value>(a)) return value;
+    return builder.create<arith::ConstantIndexOp>(loc, *known(a));
   }
-  Value remainder(Value a, Value b) { return builder.createOrFold<arith::RemUIOp>(loc, a, b); }
-  Value add(Value a, Value b) { return builder.createOrFold<arith::AddIOp>(loc, a, b); }
-  Value multiply(Value a, int64_t b) { return builder.createOrFold<arith::MulIOp>(loc, a, number(b)); }
+  OpFoldResult divide(OpFoldResult a, OpFoldResult b) {
+    return builder.createOrFold<arith::DivUIOp>(loc, value(a), value(b));
+  }
+  OpFoldResult remainder(OpFoldResult a, OpFoldResult b) {
+    return known(b) == 1 ? number(0) : builder.createOrFold<arith::RemUIOp>(loc, value(a), value(b));
+  }
+  OpFoldResult add(OpFoldResult a, OpFoldResult b) {
+    return builder.createOrFold<arith::AddIOp>(loc, value(a), value(b));
+  }
+  OpFoldResult multiply(OpFoldResult a, OpFoldResult b) {
+    if (known(a) && known(b)) return number(*known(a) * *known(b));
+    return builder.createOrFold<arith::MulIOp>(loc, value(a), value(b));
+  }
 };
 
 } // namespace
 
 // The coordinates over the last two dimensions, in groups of rows.
-static std::pair<Value, Value> grouped(Arithmetic& math, Value id, int64_t rows, int64_t columns, int64_t group) {
-  if (group >= rows) return {math.remainder(id, rows), math.divide(id, rows)};
-  Value first_row = math.multiply(math.divide(id, group * columns), group);
-  Value in_group = math.remainder(id, group * columns);
-  if (rows % group == 0 || planted(PlantedBug::wrong_group_of_rows))
-    return {math.add(first_row, math.remainder(in_group, group)), math.divide(in_group, group)};
-  Value rows_left = math.builder.createOrFold<arith::SubIOp>(math.loc, math.number(rows), first_row);
-  Value size = math.builder.createOrFold<arith::MinUIOp>(math.loc, rows_left, math.number(group));
+static std::pair<OpFoldResult, OpFoldResult> grouped(Arithmetic& math, OpFoldResult id, OpFoldResult rows,
+                                                     OpFoldResult columns, int64_t group) {
+  std::optional<int64_t> known_rows = math.known(rows);
+  if (known_rows && group >= *known_rows) return {math.remainder(id, rows), math.divide(id, rows)};
+  OpFoldResult in_all = math.multiply(math.number(group), columns);
+  OpFoldResult first_row = math.multiply(math.divide(id, in_all), math.number(group));
+  OpFoldResult in_group = math.remainder(id, in_all);
+  if ((known_rows && *known_rows % group == 0) || planted(PlantedBug::wrong_group_of_rows))
+    return {math.add(first_row, math.remainder(in_group, math.number(group))),
+            math.divide(in_group, math.number(group))};
+  OpFoldResult rows_left = math.builder.createOrFold<arith::SubIOp>(math.loc, math.value(rows), math.value(first_row));
+  OpFoldResult size =
+      math.builder.createOrFold<arith::MinUIOp>(math.loc, math.value(rows_left), math.value(math.number(group)));
   return {math.add(first_row, math.remainder(in_group, size)), math.divide(in_group, size)};
 }
 
 SmallVector<Value> expand_program_id(OpBuilder& builder, MapProgramOp map) {
   Arithmetic math{builder, map.getLoc()};
-  ArrayRef<int64_t> counts = map.getCounts();
-  SmallVector<Value> coordinates(counts.size());
+  SmallVector<OpFoldResult> counts = map.mixed_counts(), coordinates(counts.size());
   // A launch of no programs asks for nothing, and has no number to divide by.
-  if (llvm::is_contained(counts, 0)) return SmallVector<Value>(counts.size(), math.number(0));
-  Value left = map.getId();
+  if (llvm::is_contained(map.getCounts(), 0)) return SmallVector<Value>(counts.size(), math.value(math.number(0)));
+  OpFoldResult left = map.getId();
   size_t dim = counts.size();
   if (map.getGroup() > 1 && dim > 1) {
     dim -= 2;
-    int64_t tiles = counts[dim] * counts[dim + 1];
-    Value inner = dim == 0 ? left : math.remainder(left, tiles);
+    OpFoldResult tiles = math.multiply(counts[dim], counts[dim + 1]);
+    OpFoldResult inner = dim == 0 ? left : math.remainder(left, tiles);
     std::tie(coordinates[dim], coordinates[dim + 1]) =
         grouped(math, inner, counts[dim], counts[dim + 1], static_cast<int64_t>(map.getGroup()));
     if (dim > 0) left = math.divide(left, tiles);
@@ -62,7 +78,7 @@ SmallVector<Value> expand_program_id(OpBuilder& builder, MapProgramOp map) {
     coordinates[dim] = dim == 0 ? left : math.remainder(left, counts[dim]);
     if (dim > 0) left = math.divide(left, counts[dim]);
   }
-  return coordinates;
+  return llvm::map_to_vector(coordinates, [&](OpFoldResult coordinate) { return math.value(coordinate); });
 }
 
 // Axes of a grid as digits of one number.
@@ -77,9 +93,10 @@ static void flatten_axes(ProgramOp program) {
     Value flat = builder.create<ProgramIdOp>(id.getLoc(), builder.getIndexType());
     const size_t axis = id.getAxis();
     const int64_t faster = std::accumulate(grid.begin(), grid.begin() + axis, int64_t(1), std::multiplies<>());
-    Value along = faster == 0 ? math.number(0) : math.divide(flat, faster); // none at all: nobody asks
-    if (axis + 1 < grid.size() && grid[axis] > 0) along = math.remainder(along, grid[axis]);
-    id.replaceAllUsesWith(along);
+    // None at all: nobody asks.
+    OpFoldResult along = faster == 0 ? math.number(0) : math.divide(flat, math.number(faster));
+    if (axis + 1 < grid.size() && grid[axis] > 0) along = math.remainder(along, math.number(grid[axis]));
+    id.replaceAllUsesWith(math.value(along));
     id.erase();
   }
   program.removeGridAttr();

@@ -79,8 +79,14 @@ static std::optional<int64_t> largest(Value atom) {
     return std::max<int64_t>(llvm::divideCeilSigned(*length, *step) - 1, 0);
   }
   Operation* op = atom.getDefiningOp();
-  if (auto map = dyn_cast_or_null<MapProgramOp>(op))
-    return std::max<int64_t>(map.getCounts()[cast<OpResult>(atom).getResultNumber()] - 1, 0);
+  if (auto map = dyn_cast_or_null<MapProgramOp>(op)) {
+    int64_t count = map.getCounts()[cast<OpResult>(atom).getResultNumber()];
+    return ShapedType::isDynamic(count) ? INT64_MAX : std::max<int64_t>(count - 1, 0);
+  }
+  if (auto extent = dyn_cast_or_null<ExtentOp>(op)) {
+    auto is_positive = [](const Monomial& monomial) { return monomial.coefficient > 0; };
+    return llvm::all_of(extent.getDim().dim().monomials(), is_positive) ? std::optional(INT64_MAX) : std::nullopt;
+  }
   if (isa_and_nonnull<ProgramIdOp>(op)) {
     auto program = op->getParentOfType<ProgramOp>();
     if (program.getGrid()) return std::max<int64_t>((*program.getGrid())[cast<ProgramIdOp>(op).getAxis()] - 1, 0);

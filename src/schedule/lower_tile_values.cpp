@@ -19,14 +19,23 @@ Value TileLowering::constant(Location loc, int64_t value) {
   return builder_.create<arith::ConstantIndexOp>(loc, value);
 }
 
+// With the numbers of blocks and whole dimensions.
+Dim TileLowering::known(const Dim& dim) const {
+  return dim.substitute([&](Symbol symbol) -> std::optional<Dim> {
+    if (symbol.kind == Symbol::Kind::Block) return Dim(block_sizes_[symbol.index]);
+    if (symbol.kind == Symbol::Kind::Whole) return wholes_[symbol.index];
+    return std::nullopt;
+  });
+}
+
 int64_t TileLowering::size_of(const Dim& dim) const {
-  std::optional<int64_t> size = dim.substitute([&](Symbol symbol) -> std::optional<Dim> {
-                                     if (symbol.kind == Symbol::Kind::Block) return Dim(block_sizes_[symbol.index]);
-                                     if (symbol.kind == Symbol::Kind::Whole) return wholes_[symbol.index];
-                                     return std::nullopt;
-                                   })
-                                    .constant();
-  return *size; // the kernel is pinned
+  return *known(dim).constant(); // the kernel is pinned, and what is not known is rolled or in a bucket
+}
+
+Value TileLowering::lower_extent(ExtentOp extent) {
+  Dim dim = known(extent.getDim().dim());
+  if (std::optional<int64_t> number = dim.constant()) return constant(extent.getLoc(), *number);
+  return builder_.create<ExtentOp>(extent.getLoc(), builder_.getIndexType(), DimAttr::get(extent.getContext(), dim));
 }
 
 Type TileLowering::lowered_type(Type type) const {

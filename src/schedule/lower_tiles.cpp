@@ -10,6 +10,8 @@
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <numeric>
+
 using namespace mlir;
 
 namespace tilewright {
@@ -40,7 +42,7 @@ ProgramOp TileLowering::make_program() {
   for (EmptyOp empty : kernel_.block().getOps<EmptyOp>()) arrays.push_back(empty);
   auto type = builder_.getFunctionType(TypeRange(ValueRange(arrays)), {});
   auto program = builder_.create<ProgramOp>(kernel_.getLoc(), kernel_.getSymName(), type, ArrayAttr(), ArrayAttr(),
-                                            IntegerAttr(), DenseI64ArrayAttr(), DenseI64ArrayAttr());
+                                            IntegerAttr(), DenseI64ArrayAttr(), DenseI64ArrayAttr(), ArrayAttr());
   Block& block = program.getBody().emplaceBlock();
   for (Value array : arrays) mapping_.map(array, block.addArgument(array.getType(), array.getLoc()));
   for (unsigned i = 0; i < kernel_.block().getNumArguments(); ++i)
@@ -52,8 +54,7 @@ ProgramOp TileLowering::make_program() {
 // Numbers of the host part that the device uses; what nothing uses is dropped later.
 LogicalResult TileLowering::lower_host() {
   for (Operation& op : kernel_.block().without_terminator()) {
-    if (isa<EmptyOp, ForOp, BarrierOp>(op)) continue;
-    if (isa<CheckOp>(op)) return op.emitError("is not settled: the kernel is not pinned");
+    if (isa<EmptyOp, ForOp, BarrierOp, CheckOp>(op)) continue; // the host has checked, if there is something to check
     if (failed(lower(&op))) return failure();
   }
   return success();
@@ -81,47 +82,93 @@ void TileLowering::define_variable(Location loc, Value variable, LoweredTile til
   tiles_[variable] = tile;
 }
 
-static int64_t tile_count(ForOp loop, unsigned dim, int64_t block) {
-  return llvm::divideCeil(*LoopDim{loop, dim}.length(), block);
+// How many tiles a dimension of an outermost loop has: a number, or over run-time sizes a value.
+OpFoldResult TileLowering::tile_count(ForOp loop, unsigned dim) {
+  const Location loc = loop.getLoc();
+  LoweredTile tile = tile_of(loop, dim);
+  if (std::optional<int64_t> length = LoopDim{loop, dim}.length())
+    return builder_.getIndexAttr(llvm::divideCeil(*length, tile.block));
+  return count_of(loc, tile);
 }
 
-int64_t TileLowering::program_count(ForOp loop) {
-  int64_t count = 1;
-  for (unsigned dim = 0; dim < loop.rank(); ++dim)
-    count *= tile_count(loop, dim, size_of(loop.getBlocks().getDims()[dim].dim()));
+// What the host computes the same from.
+TilesAttr TileLowering::tiles_of(ForOp loop) {
+  SmallVector<DimAttr> lengths;
+  SmallVector<int64_t> blocks;
+  for (unsigned dim = 0; dim < loop.rank(); ++dim) {
+    lengths.push_back(DimAttr::get(loop.getContext(), *LoopDim{loop, dim}.host_length()));
+    blocks.push_back(size_of(loop.getBlocks().getDims()[dim].dim()));
+  }
+  return TilesAttr::get(loop.getContext(), lengths, blocks);
+}
+
+OpFoldResult TileLowering::program_count(ForOp loop) {
+  OpFoldResult count = builder_.getIndexAttr(1);
+  for (unsigned dim = 0; dim < loop.rank(); ++dim) count = multiply(loop.getLoc(), count, tile_count(loop, dim));
   return count;
+}
+
+static bool is_known_zero(OpFoldResult count) { return getConstantIntValue(count) == 0; }
+
+OpFoldResult TileLowering::multiply(Location loc, OpFoldResult a, OpFoldResult b) {
+  std::optional<int64_t> x = getConstantIntValue(a), y = getConstantIntValue(b);
+  if (x && y) return builder_.getIndexAttr(*x * *y);
+  if (is_known_zero(a) || is_known_zero(b)) return builder_.getIndexAttr(0);
+  return builder_.createOrFold<arith::MulIOp>(loc, as_value(loc, a), as_value(loc, b));
+}
+
+OpFoldResult TileLowering::add(Location loc, OpFoldResult a, OpFoldResult b) {
+  std::optional<int64_t> x = getConstantIntValue(a), y = getConstantIntValue(b);
+  if (x && y) return builder_.getIndexAttr(*x + *y);
+  return builder_.createOrFold<arith::AddIOp>(loc, as_value(loc, a), as_value(loc, b));
+}
+
+Value TileLowering::as_value(Location loc, OpFoldResult number) {
+  if (auto value = dyn_cast<Value>(number)) return value;
+  return constant(loc, cast<IntegerAttr>(cast<Attribute>(number)).getInt());
+}
+
+// The numbers of programs, or what the host needs to count them.
+void TileLowering::set_program_counts(ProgramOp program) {
+  bool known = true;
+  SmallVector<SmallVector<Attribute>> tiles(1);
+  SmallVector<int64_t> phases{0};
+  for (Operation& op : kernel_.block()) {
+    if (isa<BarrierOp>(op)) tiles.emplace_back(), phases.push_back(0);
+    auto loop = dyn_cast<ForOp>(op);
+    if (!loop) continue;
+    TilesAttr counted = tiles_of(loop);
+    tiles.back().push_back(counted);
+    known &= llvm::all_of(counted.getLengths(), [](DimAttr length) { return length.dim().constant().has_value(); });
+    if (known) phases.back() += counted.count({});
+  }
+  if (known) {
+    program.setPrograms(std::accumulate(phases.begin(), phases.end(), int64_t(0)));
+    if (phases.size() > 1) program.setPhases(phases);
+    return;
+  }
+  auto lists =
+      llvm::map_to_vector(tiles, [&](ArrayRef<Attribute> loops) -> Attribute { return builder_.getArrayAttr(loops); });
+  program.setTilesAttr(builder_.getArrayAttr(lists));
 }
 
 // The programs of several loops are numbered one loop after the other; each program looks up which loop it is of.
 LogicalResult TileLowering::lower_parallel(ProgramOp program) {
-  SmallVector<ForOp> loops;
-  SmallVector<int64_t> phases;
-  int64_t programs = 0;
-  bool has_barrier = false;
-  for (Operation& op : kernel_.block()) {
-    if (isa<BarrierOp>(op)) phases.push_back(0), has_barrier = true;
-    auto loop = dyn_cast<ForOp>(op);
-    if (!loop) continue;
+  SmallVector<ForOp> loops = parallel_loops(kernel_);
+  if (has_data_bounds(loops.front()) && loops.size() == 1) return lower_data_bounds(program, loops.front());
+  for (ForOp loop : loops)
     for (unsigned dim = 0; dim < loop.rank(); ++dim)
-      if (!LoopDim{loop, dim}.length()) return loop.emitError("has no constant bounds: the kernel is not pinned");
-    if (phases.empty()) phases.push_back(0);
-    phases.back() += program_count(loop);
-    programs += program_count(loop);
-    loops.push_back(loop);
-  }
-  program.setPrograms(programs);
-  if (has_barrier) program.setPhases(phases);
+      if (!LoopDim{loop, dim}.host_length())
+        return loop.emitError("has bounds that the host does not know: the kernel is not pinned");
+  set_program_counts(program);
   Value id = builder_.create<ProgramIdOp>(program.getLoc(), builder_.getIndexType());
-  int64_t first = 0;
+  OpFoldResult first = builder_.getIndexAttr(0);
   for (ForOp loop : loops) {
     const Location loc = loop.getLoc();
-    int64_t end = first + program_count(loop);
-    Value own = builder_.createOrFold<arith::SubIOp>(loc, id, constant(loc, first));
-    if (loop == loops.back()) {
-      if (failed(lower_parallel(loop, own))) return failure();
-      break;
-    }
-    Value is_own = builder_.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, id, constant(loc, end));
+    Value own = builder_.createOrFold<arith::SubIOp>(loc, id, as_value(loc, first));
+    if (loop == loops.back()) return lower_parallel(loop, own);
+    OpFoldResult end = add(loc, first, program_count(loop));
+    Value is_own = builder_.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, id, as_value(loc, end));
     auto branch = builder_.create<scf::IfOp>(loc, is_own, /*withElseRegion=*/true);
     builder_.setInsertionPointToStart(branch.thenBlock());
     if (failed(lower_parallel(loop, own))) return failure();
@@ -131,23 +178,35 @@ LogicalResult TileLowering::lower_parallel(ProgramOp program) {
   return success();
 }
 
+// Nobody but the program knows how many tiles there are; map_programs finds them before its id.
+LogicalResult TileLowering::lower_data_bounds(ProgramOp program, ForOp loop) {
+  const Location loc = loop.getLoc();
+  SmallVector<OpFoldResult> counts;
+  for (unsigned dim = 0; dim < loop.rank(); ++dim) counts.push_back(as_value(loc, tile_count(loop, dim)));
+  Value id = builder_.create<ProgramIdOp>(program.getLoc(), builder_.getIndexType());
+  return lower_parallel(loop, map_program(loop, id, counts), counts);
+}
+
+ValueRange TileLowering::map_program(ForOp loop, Value id, ArrayRef<OpFoldResult> counts) {
+  auto map = builder_.create<MapProgramOp>(loop.getLoc(), id, counts);
+  if (auto group = loop->getAttrOfType<IntegerAttr>(kGroup)) map.setGroup(group.getInt());
+  return map.getCoordinates();
+}
+
 LogicalResult TileLowering::lower_parallel(ForOp loop, Value id) {
+  SmallVector<OpFoldResult> counts;
+  for (unsigned dim = 0; dim < loop.rank(); ++dim) counts.push_back(tile_count(loop, dim));
+  SmallVector<Value> coordinates{id};
+  if (loop.rank() > 1) coordinates = llvm::to_vector(map_program(loop, id, counts));
+  return lower_parallel(loop, coordinates, counts);
+}
+
+LogicalResult TileLowering::lower_parallel(ForOp loop, ValueRange coordinates, ArrayRef<OpFoldResult> counts) {
   const Location loc = loop.getLoc();
   SmallVector<LoweredTile> tiles;
-  SmallVector<int64_t> counts;
-  for (unsigned dim = 0; dim < loop.rank(); ++dim) {
-    tiles.push_back(tile_of(loop, dim));
-    counts.push_back(tile_count(loop, dim, tiles.back().block));
-  }
-  SmallVector<Value> coordinates{id};
-  if (loop.rank() > 1) {
-    SmallVector<Type> types(loop.rank(), builder_.getIndexType());
-    auto map = builder_.create<MapProgramOp>(loc, types, id, counts);
-    if (auto group = loop->getAttrOfType<IntegerAttr>(kGroup)) map.setGroup(group.getInt());
-    coordinates = map.getCoordinates();
-  }
+  for (unsigned dim = 0; dim < loop.rank(); ++dim) tiles.push_back(tile_of(loop, dim));
   for (auto [tile, count, coordinate, variable] : llvm::zip(tiles, counts, coordinates, loop.variables())) {
-    tile.number = count == 1 ? constant(loc, 0) : coordinate;
+    tile.number = getConstantIntValue(count) == 1 ? constant(loc, 0) : coordinate;
     Value steps = builder_.createOrFold<arith::MulIOp>(loc, tile.number, constant(loc, tile.block));
     tile.begin = builder_.createOrFold<arith::AddIOp>(loc, steps, tile.lower);
     define_variable(loc, variable, tile);
@@ -268,7 +327,7 @@ LogicalResult TileLowering::lower(Operation* op) {
   const Location loc = op->getLoc();
   auto value = [&](Value lowered) { mapping_.map(op->getResult(0), lowered); };
   return TypeSwitch<Operation*, LogicalResult>(op)
-      .Case([&](ExtentOp extent) { return value(constant(loc, size_of(extent.getDim().dim()))), success(); })
+      .Case([&](ExtentOp extent) { return value(lower_extent(extent)), success(); })
       .Case([&](BeginOp begin) { return value(tiles_.at(begin.getTile()).begin), success(); })
       .Case([&](EndOp end) { return value(end_of(loc, tiles_.at(end.getTile()))), success(); })
       .Case([&](IdOp id) { return value(id_of(loc, tiles_.at(id.getTile()))), success(); })

@@ -4,6 +4,7 @@
 #include "ir/programs_per_worker.h"
 #include "support/planted_bug.h"
 
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/StringSwitch.h"
 
 #include <functional>
@@ -46,6 +47,8 @@ static LogicalResult use_axes(ProgramOp program) {
   if (maps.size() > 1 || !maps[0].getId().getDefiningOp<ProgramIdOp>() || !maps[0].getId().hasOneUse())
     return program.emitError("has programs of several loops, which cannot be numbered along axes");
   MapProgramOp map = maps[0];
+  if (!map.getRunTimeCounts().empty())
+    return program.emitError("has a run-time number of programs, which cannot be numbered along axes");
   auto id = map.getId().getDefiningOp<ProgramIdOp>();
   OpBuilder builder(map);
   const Location loc = map.getLoc();
@@ -56,8 +59,7 @@ static LogicalResult use_axes(ProgramOp program) {
   ArrayRef<int64_t> others = counts.drop_back(2);
   if (others.size() == 1) coordinates.insert(coordinates.begin(), along(2));
   if (others.size() > 1) {
-    SmallVector<Type> types(others.size(), builder.getIndexType());
-    auto outer = builder.create<MapProgramOp>(loc, types, along(2), others);
+    auto outer = builder.create<MapProgramOp>(loc, along(2), getAsIndexOpFoldResult(builder.getContext(), others));
     coordinates.insert(coordinates.begin(), outer.getCoordinates().begin(), outer.getCoordinates().end());
   }
   if (!others.empty()) grid.push_back(std::accumulate(others.begin(), others.end(), int64_t(1), std::multiplies<>()));
@@ -112,16 +114,57 @@ static TileLoop walk_in_strides(OpBuilder& builder, Location loc, Value program,
   return {loop, loop.getInductionVar()};
 }
 
-static void make_persistent(ProgramOp program, int64_t tiles, PidType type, bool strided) {
+// The number of tiles of all loops.
+static Value count_tiles(OpBuilder& builder, Location loc, ProgramOp program) {
+  auto number = [&](int64_t value) -> Value { return builder.create<arith::ConstantIndexOp>(loc, value); };
+  if (std::optional<uint64_t> programs = program.getPrograms()) {
+    auto tiles = static_cast<int64_t>(*programs);
+    if (planted(PlantedBug::skipped_last_tile)) tiles -= tiles > 1;
+    return number(tiles);
+  }
+  Value sum = number(0);
+  for (Attribute phase : program.getTilesAttr())
+    for (Attribute loop : cast<ArrayAttr>(phase)) {
+      auto tiles = cast<TilesAttr>(loop);
+      Value product = number(1);
+      for (auto [length, block] : llvm::zip(tiles.getLengths(), tiles.getBlocks())) {
+        Value indices = builder.createOrFold<ExtentOp>(loc, builder.getIndexType(), length);
+        indices = builder.createOrFold<arith::MaxSIOp>(loc, indices, number(0));
+        indices = builder.createOrFold<arith::AddIOp>(loc, indices, number(block - 1));
+        Value count = builder.createOrFold<arith::DivUIOp>(loc, indices, number(block));
+        product = builder.createOrFold<arith::MulIOp>(loc, product, count);
+      }
+      sum = builder.createOrFold<arith::AddIOp>(loc, sum, product);
+    }
+  return sum;
+}
+
+// Of a program that alone knows how many tiles there are, for their bounds are data; null for others.
+static MapProgramOp map_of_data(ProgramOp program) {
+  if (!program.is_persistent() || !program.getBody().getOps<WorkerCountOp>().empty()) return {};
+  auto maps = program.getBody().getOps<MapProgramOp>();
+  return maps.empty() ? MapProgramOp() : *maps.begin();
+}
+
+static void make_persistent(ProgramOp program, PidType type, bool strided) {
   Block& block = program.block();
   SmallVector<ProgramIdOp> ids(block.getOps<ProgramIdOp>());
-  SmallVector<Operation*> body = llvm::map_to_vector(block.without_terminator(), [](Operation& op) { return &op; });
   const Location loc = ids.empty() ? program.getLoc() : ids.front().getLoc();
+  MapProgramOp data = map_of_data(program);
+  // What tells how many tiles there are stands before the id.
+  Operation* first = data ? ids.front().getOperation() : &block.front();
+  SmallVector<Operation*> body;
+  for (Operation* op = first; op != block.getTerminator(); op = op->getNextNode()) body.push_back(op);
 
-  OpBuilder builder = OpBuilder::atBlockBegin(&block);
+  OpBuilder builder(first);
   Value one = builder.create<arith::ConstantIndexOp>(loc, 1);
-  if (planted(PlantedBug::skipped_last_tile)) tiles -= tiles > 1;
-  Value count = builder.create<arith::ConstantIndexOp>(loc, tiles);
+  Value count;
+  if (data) {
+    for (Value along : data.getRunTimeCounts())
+      count = count ? builder.createOrFold<arith::MulIOp>(loc, count, along) : along;
+  } else {
+    count = count_tiles(builder, loc, program);
+  }
   Value programs = builder.create<WorkerCountOp>(loc, builder.getIndexType());
   Value number = builder.create<ProgramIdOp>(loc, builder.getIndexType());
   auto walk = type != PidType::PersistentInterleaved ? walk_range : strided ? walk_in_strides : walk_in_turns;
@@ -133,21 +176,27 @@ static void make_persistent(ProgramOp program, int64_t tiles, PidType type, bool
     id.erase();
   }
   program.removeProgramsAttr();
+  program.removeTilesAttr();
 }
 
 LogicalResult map_programs(ProgramOp program, const ProgramMapping& mapping) {
-  std::optional<uint64_t> tiles = program.getPrograms();
-  if (!tiles) return program.emitError("is mapped already: it has one program per worker");
+  if (program.is_persistent() && !map_of_data(program))
+    return program.emitError("is mapped already: it has one program per worker");
   if (mapping.group < 1) return program.emitError() << "cannot have a group of " << mapping.group;
   if (mapping.programs_per_worker < 1)
     return program.emitError() << "cannot have " << mapping.programs_per_worker << " programs for each worker";
+  const bool is_persistent = mapping.type != PidType::Flat && mapping.type != PidType::Xyz;
+  if (map_of_data(program) && !is_persistent)
+    return program.emitError("has an outermost loop whose bounds are data, which needs persistent programs: a pid_type "
+                             "of persistent_blocked or persistent_interleaved");
   if (mapping.type == PidType::Xyz) return use_axes(program);
   program.walk([&](MapProgramOp map) {
     if (map.getCounts().size() > 1 && mapping.group > 1) map.setGroup(mapping.group);
   });
   if (mapping.type == PidType::Flat) return success();
-  if (program.getPhases()) return program.emitError("has a barrier, so its programs cannot be persistent");
-  make_persistent(program, static_cast<int64_t>(*tiles), mapping.type, mapping.strided);
+  if (program.getPhases() || (program.getTiles() && program.getTiles()->size() > 1))
+    return program.emitError("has a barrier, so its programs cannot be persistent");
+  make_persistent(program, mapping.type, mapping.strided);
   set_programs_per_worker(program, mapping.programs_per_worker);
   return success();
 }

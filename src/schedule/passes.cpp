@@ -1,6 +1,7 @@
 #include "schedule/passes.h"
 
 #include "schedule/annotate_loops.h"
+#include "schedule/bucket_dims.h"
 #include "schedule/choose_accesses.h"
 #include "schedule/count_lanes.h"
 #include "schedule/cut_blocks.h"
@@ -38,13 +39,18 @@ template <typename Pass, typename Unit> struct UnitPass : PassWrapper<Pass, Oper
   }
 };
 
-// "1:0" as the numbers 1 and 0.
+// "1:0" as the numbers 1 and 0; "?" is kDynamic.
 FailureOr<std::vector<int64_t>> parse_numbers(StringRef text, char separator) {
   std::vector<int64_t> numbers;
   SmallVector<StringRef> parts;
   if (!text.empty()) text.split(parts, separator);
-  for (StringRef part : parts)
-    if (part.getAsInteger(10, numbers.emplace_back())) return failure();
+  for (StringRef part : parts) {
+    int64_t& number = numbers.emplace_back();
+    if (part == "?")
+      number = ShapedType::kDynamic;
+    else if (part.getAsInteger(10, number))
+      return failure();
+  }
   return numbers;
 }
 
@@ -62,7 +68,8 @@ struct PinSizes : UnitPass<PinSizes, KernelOp> {
   static constexpr StringLiteral kDescription = "pins a kernel to the layouts of its arguments";
   ListOption<std::string> arrays{
       *this, "arrays",
-      llvm::cl::desc("for each array argument: sizes, and if need be strides and alignment, as 64x32:32x1:16")};
+      llvm::cl::desc("for each array argument: sizes, and if need be strides and alignment, as 64x32:32x1:16; "
+                     "? is known at run time only")};
 
   FailureOr<ArrayLayout> parse_layout(StringRef text) {
     SmallVector<StringRef> parts;
@@ -87,6 +94,24 @@ struct PinSizes : UnitPass<PinSizes, KernelOp> {
       layouts.push_back(*layout);
     }
     return pin_sizes(kernel, layouts);
+  }
+};
+
+struct BucketDims : UnitPass<BucketDims, KernelOp> {
+  BucketDims() = default;
+  BucketDims(const BucketDims& other) : UnitPass(other) {}
+  static constexpr StringLiteral kName = "tile-bucket-dims";
+  static constexpr StringLiteral kDescription = "gives whole dimensions of unknown length a bucket";
+  ListOption<int64_t> sizes{*this, "sizes", llvm::cl::desc("s0, s1, ... of a call")};
+
+  LogicalResult run(KernelOp kernel) {
+    for (const Dim& length : kernel.whole_dims())
+      for (const Monomial& monomial : length.monomials())
+        for (Symbol symbol : monomial.symbols)
+          if (symbol.kind != Symbol::Kind::Size || symbol.index >= sizes.size())
+            return kernel.emitError() << "needs " << Dim(symbol).str();
+    std::vector<Guard> guards;
+    return bucket_dims(kernel, ArrayRef<int64_t>{sizes}, guards);
   }
 };
 
@@ -272,6 +297,7 @@ struct SimplifyProgram : UnitPass<SimplifyProgram, ProgramOp> {
 
 void register_schedule_passes() {
   PassRegistration<PinSizes>();
+  PassRegistration<BucketDims>();
   PassRegistration<SimplifyKernel>();
   PassRegistration<NumberLoops>();
   PassRegistration<ChooseAccesses>();

@@ -11,7 +11,10 @@ namespace tilewright {
 
 std::vector<int64_t> contiguous_strides(ArrayRef<int64_t> sizes) {
   std::vector<int64_t> strides(sizes.size(), 1);
-  for (size_t dim = sizes.size(); dim-- > 1;) strides[dim - 1] = strides[dim] * sizes[dim];
+  for (size_t dim = sizes.size(); dim-- > 1;) {
+    bool known = !ShapedType::isDynamic(strides[dim]) && !ShapedType::isDynamic(sizes[dim]);
+    strides[dim - 1] = known ? strides[dim] * sizes[dim] : ShapedType::kDynamic;
+  }
   return strides;
 }
 
@@ -38,7 +41,7 @@ static FailureOr<SmallVector<int64_t>> sizes_by_symbol(KernelOp kernel, ArrayRef
                         << layout.strides.size() << " strides";
     for (auto [dim, size] : llvm::zip(array.getDims(), layout.sizes)) {
       std::optional<int64_t> traced = dim.dim().constant();
-      if (traced && *traced != size)
+      if (traced && *traced != size && !ShapedType::isDynamic(size))
         return mismatch() << "was traced with a dimension of " << *traced << ", its layout has " << size;
       if (!traced && dim.dim() != Dim(Symbol::size(sizes.size())))
         return mismatch() << "has a dimension " << dim << " where s" << sizes.size() << " is expected";
@@ -67,7 +70,7 @@ static LogicalResult pin_allocations(KernelOp kernel) {
   for (EmptyOp empty : kernel.block().getOps<EmptyOp>()) {
     auto array = cast<ArrayType>(empty.getType());
     for (DimAttr dim : array.getDims())
-      if (!dim.dim().constant())
+      if (!dim.dim().is_over_sizes())
         return empty.emitError() << "allocates a tensor whose size depends on the config (" << dim.dim().str()
                                  << "), which is not supported yet";
     empty.getResult().setType(with_layout(array, contiguous_strides(array.sizes()), kAllocationAlignment));
@@ -113,9 +116,18 @@ static FailureOr<std::string> message_of(CheckOp check) {
   return message + left.str();
 }
 
+// Whether the host can do the check at each launch: it compares numbers over sizes.
+static bool is_over_sizes(CheckOp check) {
+  auto is_size = [](Value value) { return getConstantIntValue(value) || value.getDefiningOp<ExtentOp>(); };
+  auto comparison = check.getCondition().getDefiningOp<arith::CmpIOp>();
+  return comparison && is_size(comparison.getLhs()) && is_size(comparison.getRhs()) &&
+         llvm::all_of(check.getValues(), is_size);
+}
+
 static LogicalResult settle_checks(KernelOp kernel) {
   for (CheckOp check : llvm::make_early_inc_range(kernel.block().getOps<CheckOp>())) {
     std::optional<int64_t> condition = getConstantIntValue(check.getCondition());
+    if (!condition && is_over_sizes(check)) continue;
     if (!condition) return check.emitError("checks a run-time number, which is not supported yet");
     if (*condition == 0) {
       FailureOr<std::string> message = message_of(check);
@@ -126,13 +138,51 @@ static LogicalResult settle_checks(KernelOp kernel) {
   return success();
 }
 
-static LogicalResult require_constant_bounds(ForOp loop) {
-  for (unsigned dim = 0; dim < loop.rank(); ++dim)
-    if (!LoopDim{loop, dim}.length())
+static LogicalResult require_host_bounds(ForOp loop) {
+  for (unsigned dim = 0; dim < loop.rank(); ++dim) {
+    if (LoopDim{loop, dim}.is_data()) continue;
+    if (std::optional<Dim> length = LoopDim{loop, dim}.host_length(); !length || !length->is_over_sizes())
       return loop.emitError(
           "the bounds of an outermost loop depend on a run-time number or on the config, which is not "
           "supported yet");
+  }
+  if (has_data_bounds(loop) && parallel_loops(loop->getParentOfType<KernelOp>()).size() > 1)
+    return loop.emitError("has bounds from data beside another outermost loop, which is not supported yet");
   return success();
+}
+
+// Sizes are those of arguments.
+static LogicalResult require_known_sizes(KernelOp kernel, size_t count) {
+  auto known = [&](const Dim& dim) {
+    for (const Monomial& monomial : dim.monomials())
+      for (Symbol symbol : monomial.symbols)
+        if (symbol.kind == Symbol::Kind::Size && symbol.index >= count) return false;
+    return true;
+  };
+  bool all = llvm::all_of(kernel.whole_dims(), known);
+  // A value's dimension has a name of its own, r, also where it is as long as a run-time size.
+  auto names_size = [](const Dim& dim) {
+    return llvm::any_of(dim.monomials(), [](const Monomial& monomial) {
+      return llvm::any_of(monomial.symbols, [](Symbol symbol) { return symbol.kind == Symbol::Kind::Size; });
+    });
+  };
+  WalkResult named = kernel.walk([&](Operation* op) -> WalkResult {
+    bool wrong = false;
+    for (Value result : op->getResults()) wrong |= llvm::any_of(dims_of(result), names_size);
+    if (auto slice = dyn_cast<SliceOp>(op))
+      wrong |= names_size(cast<TileType>(slice.getResult().getType()).getExtent().dim());
+    if (auto loop = dyn_cast<ForOp>(op))
+      wrong |= llvm::any_of(loop.getBlocks().getDims(), [&](DimAttr block) { return names_size(block.dim()); });
+    if (wrong) return op->emitError("has a dimension that is named by a size that is known at run time only");
+    return WalkResult::advance();
+  });
+  if (named.wasInterrupted()) return failure();
+  kernel.walk([&](Operation* op) {
+    if (auto extent = dyn_cast<ExtentOp>(op)) all &= known(extent.getDim().dim());
+    if (auto empty = dyn_cast<EmptyOp>(op))
+      all &= llvm::all_of(cast<ArrayType>(empty.getType()).getDims(), [&](DimAttr dim) { return known(dim.dim()); });
+  });
+  return all ? success() : kernel.emitError("speaks of a size that no argument has");
 }
 
 //===----------------------------------------------------------------------===//
@@ -142,7 +192,8 @@ LogicalResult pin_sizes(KernelOp kernel, ArrayRef<ArrayLayout> layouts) {
   if (failed(sizes)) return failure();
   substitute_symbols(kernel, [&](Symbol symbol) -> std::optional<Dim> {
     if (symbol.kind != Symbol::Kind::Size || symbol.index >= sizes->size()) return std::nullopt;
-    return Dim((*sizes)[symbol.index]);
+    int64_t size = (*sizes)[symbol.index];
+    return ShapedType::isDynamic(size) ? std::nullopt : std::optional(Dim(size));
   });
   pin_arguments(kernel, layouts);
   if (failed(pin_allocations(kernel))) return failure();
@@ -159,8 +210,8 @@ LogicalResult pin_sizes(KernelOp kernel, ArrayRef<ArrayLayout> layouts) {
   fold_sizes(kernel);
   if (failed(settle_checks(kernel))) return failure();
   for (ForOp loop : parallel_loops(kernel))
-    if (failed(require_constant_bounds(loop))) return failure();
-  return success();
+    if (failed(require_host_bounds(loop))) return failure();
+  return require_known_sizes(kernel, sizes->size());
 }
 
 } // namespace tilewright

@@ -1,4 +1,4 @@
-// Pins a kernel to the layouts of its arguments: the first pass where shapes are static.
+// Pins a kernel to the layouts of its arguments: the first pass. Where shapes are static, all of them are numbers.
 //
 //   !tile.array<f32, [s0, s1]>  ->  !tile.array<f32, [1024, 512], strides [512, 1], align 16>
 //
@@ -6,6 +6,13 @@
 // (the attribute `whole`); r and b symbols stay in the types of values. Allocations are contiguous and aligned to a
 // cache line. The host part is folded, so that bounds of the outermost loop are constants. Checks are settled: one that
 // fails is an error with its message, others are gone.
+//
+// Sizes and strides that are known at run time only stay what they are:
+//
+//   !tile.array<f32, [s0, s1]>  ->  !tile.array<f32, [s0, s1], strides [?, 1], align 16>
+//
+// So do bounds, lengths of whole dimensions, strides of allocations, and checks that depend on them; the host does
+// those at each launch (host_plan.h).
 #pragma once
 
 #include "ir/tile_dialect.h"
@@ -15,7 +22,8 @@
 
 namespace tilewright {
 
-/// How an array argument lies in memory. Strides count elements. `alignment` is what may be assumed of the data
+/// How an array argument lies in memory. Strides count elements. kDynamic (of mlir::ShapedType) stands for a size or a
+/// stride that is known at run time only. `alignment` is what may be assumed of the data
 /// pointer, in bytes; 0: no more than the element's own size.
 struct ArrayLayout {
   std::vector<int64_t> sizes;
@@ -26,7 +34,7 @@ struct ArrayLayout {
 /// What the runtime gives to allocations, in bytes.
 inline constexpr int64_t kAllocationAlignment = 64;
 
-/// The strides of a dense row-major array.
+/// The strides of a dense row-major array; kDynamic from where one depends on such a size.
 std::vector<int64_t> contiguous_strides(llvm::ArrayRef<int64_t> sizes);
 
 /// One layout for each array argument, in order. Reports errors on the user's lines.

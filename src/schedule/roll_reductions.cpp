@@ -45,7 +45,7 @@ Value neutral_value(OpBuilder& builder, ReduceOp reduce) {
 /// Rewrites a kernel for one dimension.
 class Roller {
 public:
-  Roller(KernelOp kernel, uint32_t whole, int64_t length, uint32_t block)
+  Roller(KernelOp kernel, uint32_t whole, const Dim& length, uint32_t block)
       : whole_(whole), length_(length), block_(DimAttr::get(kernel.getContext(), Dim(Symbol::block(block)))) {}
 
   // Leaves the wide part as it was, which nothing uses any more but itself.
@@ -78,7 +78,9 @@ private:
       inits.push_back(neutral_value(builder, reduce));
     }
     Value lower = builder.create<arith::ConstantIndexOp>(loc, 0);
-    Value upper = builder.create<arith::ConstantIndexOp>(loc, length_ - planted(PlantedBug::rolled_dimension_short));
+    Dim length = length_ - Dim(planted(PlantedBug::rolled_dimension_short));
+    Value upper =
+        builder.createOrFold<ExtentOp>(loc, builder.getIndexType(), DimAttr::get(builder.getContext(), length));
     auto loop = builder.create<ForOp>(loc, TypeRange(ValueRange(inits)), lower, upper, inits,
                                       DimsAttr::get(builder.getContext(), block_), /*parallel=*/false);
     Block& block = loop.getBody().emplaceBlock();
@@ -172,7 +174,7 @@ private:
   }
 
   uint32_t whole_;
-  int64_t length_;
+  Dim length_;
   DimAttr block_;
 };
 
@@ -189,7 +191,8 @@ void erase_wide_ops(KernelOp kernel, uint32_t whole) {
 
 LogicalResult roll_reductions(KernelOp kernel, ArrayRef<std::optional<int64_t>> sizes,
                               SmallVectorImpl<int64_t>& block_sizes) {
-  if (llvm::none_of(sizes, [](std::optional<int64_t> size) { return size.has_value(); })) return success();
+  bool all_known = llvm::all_of(kernel.whole_dims(), [](const Dim& dim) { return dim.constant().has_value(); });
+  if (all_known && llvm::none_of(sizes, [](std::optional<int64_t> size) { return size.has_value(); })) return success();
   SmallVector<uint32_t> rollable = rollable_dims(kernel);
   if (sizes.size() > rollable.size())
     return kernel.emitError() << "has " << rollable.size() << " dimensions to roll, " << sizes.size()
@@ -198,14 +201,18 @@ LogicalResult roll_reductions(KernelOp kernel, ArrayRef<std::optional<int64_t>> 
   SmallVector<Dim> wholes = kernel.whole_dims();
   SmallVector<uint32_t> rolled;
   SmallVector<int64_t> size_of(wholes.size(), 0);
-  for (auto [whole, size] : llvm::zip(rollable, sizes)) {
-    if (!size) continue;
+  for (auto [i, whole] : llvm::enumerate(rollable)) {
+    const bool given = i < sizes.size() && sizes[i].has_value();
+    const int64_t size = given ? *sizes[i] : 0;
     std::optional<int64_t> length = wholes[whole].constant();
-    if (!length) return kernel.emitError() << "has a dimension to roll whose length is not known: r" << whole;
-    if (*size < 1) return kernel.emitError() << "cannot roll a dimension in blocks of " << *size;
-    if (*size >= *length) continue;
+    if (!length && !given)
+      return kernel.emitError() << "has a dimension whose length is known at run time only, " << wholes[whole].str()
+                                << "; it is rolled";
+    if (!given) continue;
+    if (size < 1) return kernel.emitError() << "cannot roll a dimension in blocks of " << size;
+    if (length && size >= *length) continue;
     rolled.push_back(whole);
-    size_of[whole] = *size;
+    size_of[whole] = size;
   }
   for (uint32_t whole : rolling_order(kernel, rolled)) {
     std::string reason;
@@ -213,7 +220,7 @@ LogicalResult roll_reductions(KernelOp kernel, ArrayRef<std::optional<int64_t>> 
     if (!plan) return kernel.emitError() << "cannot roll dimension r" << whole << ": " << reason;
     uint32_t block = block_sizes.size();
     block_sizes.push_back(size_of[whole]);
-    Roller roller(kernel, whole, *wholes[whole].constant(), block);
+    Roller roller(kernel, whole, wholes[whole], block);
     for (const RollingPlan::Body& body : plan->bodies()) roller.roll(body);
     erase_wide_ops(kernel, whole);
   }

@@ -25,7 +25,8 @@
 namespace tilewright {
 
 /// `sizes`: for each of rollable_dims(kernel) the block to roll it in, or nothing to keep it whole; missing last ones
-/// mean nothing. A block as long as the dimension keeps it whole. Each dimension that is rolled gets a new block id,
+/// mean nothing. A block as long as the dimension keeps it whole; one whose length is known at run time only is always
+/// rolled. Each dimension that is rolled gets a new block id,
 /// whose size is appended to `block_sizes`, which must have those of the kernel.
 mlir::LogicalResult roll_reductions(KernelOp kernel, llvm::ArrayRef<std::optional<int64_t>> sizes,
                                     llvm::SmallVectorImpl<int64_t>& block_sizes);

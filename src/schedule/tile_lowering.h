@@ -30,7 +30,17 @@ private:
   mlir::LogicalResult lower_host();
   mlir::LogicalResult lower_parallel(ProgramOp program);
   mlir::LogicalResult lower_parallel(ForOp loop, mlir::Value id);
-  int64_t program_count(ForOp loop);
+  mlir::LogicalResult lower_parallel(ForOp loop, mlir::ValueRange coordinates,
+                                     llvm::ArrayRef<mlir::OpFoldResult> counts);
+  mlir::LogicalResult lower_data_bounds(ProgramOp program, ForOp loop);
+  mlir::ValueRange map_program(ForOp loop, mlir::Value id, llvm::ArrayRef<mlir::OpFoldResult> counts);
+  mlir::OpFoldResult tile_count(ForOp loop, unsigned dim);
+  mlir::OpFoldResult program_count(ForOp loop);
+  TilesAttr tiles_of(ForOp loop);
+  void set_program_counts(ProgramOp program);
+  mlir::OpFoldResult multiply(mlir::Location loc, mlir::OpFoldResult a, mlir::OpFoldResult b);
+  mlir::OpFoldResult add(mlir::Location loc, mlir::OpFoldResult a, mlir::OpFoldResult b);
+  mlir::Value as_value(mlir::Location loc, mlir::OpFoldResult number);
   mlir::LogicalResult lower_sequential(ForOp loop);
   mlir::LogicalResult lower_if(mlir::scf::IfOp branch);
   mlir::LogicalResult lower_while(mlir::scf::WhileOp loop);
@@ -46,7 +56,9 @@ private:
 
   // lower_tile_values.cpp: numbers, accesses and values.
   mlir::Value constant(mlir::Location loc, int64_t value);
+  Dim known(const Dim& dim) const;
   int64_t size_of(const Dim& dim) const;
+  mlir::Value lower_extent(ExtentOp extent);
   mlir::Type lowered_type(mlir::Type type) const;
   mlir::Value end_of(mlir::Location loc, const LoweredTile& tile);
   mlir::Value id_of(mlir::Location loc, const LoweredTile& tile);

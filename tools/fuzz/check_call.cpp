@@ -12,6 +12,8 @@
 #include "schedule/cut_blocks.h"
 #include "schedule/schedule.h"
 
+#include "llvm/ADT/SmallString.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -30,7 +32,10 @@ struct CallChecker::Expected {
 };
 
 CallChecker::CallChecker(const KernelDefinition& definition, const detail::Call& call)
-    : specialisation_(specialise(definition, call)), arguments_(specialisation_, call) {
+    : CallChecker(specialise(definition, call), call) {}
+
+CallChecker::CallChecker(const Specialisation& specialisation, const detail::Call& call)
+    : specialisation_(specialisation), arguments_(specialisation_, call) {
   for (const Specialisation::Parameter& parameter : specialisation_.parameters)
     arrays_.push_back(parameter.is_array ? specialisation_.array_of(parameter, call) : Array());
 }
@@ -107,9 +112,9 @@ static bool is_undefined(const Error& error) {
 //===----------------------------------------------------------------------===//
 
 // What no store reaches must stay as it is.
-static Array allocation(const HostPlan::Allocation& allocation) {
+static Array allocation(const HostPlan::Allocation& allocation, std::span<const int64_t> sizes) {
   Number unset = allocation.dtype == boolean ? 1 : 77;
-  return Array::full(IndexList(allocation.sizes), allocation.fill.value_or(unset), allocation.dtype);
+  return Array::full(IndexList(allocation.sizes_for(sizes)), allocation.fill.value_or(unset), allocation.dtype);
 }
 
 static std::vector<int64_t> block_sizes(const Config& config) {
@@ -121,7 +126,7 @@ void CallChecker::interpret(KernelOp kernel, const Config& config, Expected& exp
   expected.arguments = work.interpreter_arguments();
   expected.arguments.resize(specialisation_.parameters.size());
   for (const HostPlan::Allocation& each : specialisation_.host.allocations)
-    expected.allocations.push_back(allocation(each));
+    expected.allocations.push_back(allocation(each, arguments_.sizes()));
   // Of blocks that are cut to what they walk, a kernel sees the size they are cut to.
   llvm::SmallVector<int64_t> blocks =
       cut_blocks(kernel, block_sizes(config), limits_of(cpu::host_target()).pads_extents);
@@ -146,7 +151,7 @@ void CallChecker::check_program(KernelOp kernel, const Config& config, const Exp
   std::vector<InterpreterArgument> arguments = work.interpreter_arguments();
   size_t parameters = specialisation_.parameters.size();
   for (size_t i = parameters; i < arguments.size(); ++i)
-    arguments[i] = allocation(specialisation_.host.allocations[i - parameters]);
+    arguments[i] = allocation(specialisation_.host.allocations[i - parameters], arguments_.sizes());
   CapturedOutput output;
   interpret_program(program_of(*module), arguments, 3);
   if (std::string text = difference(output.lines(), expected.printed); !text.empty())
@@ -186,6 +191,7 @@ static void run_programs(const LaunchPlan& plan, void* const* arguments, void* s
 void CallChecker::check_code(KernelOp kernel, const Config& config, const Expected& expected, uint64_t seed,
                              CheckReport& report) const {
   CompiledKernel compiled = compile_kernel(kernel, config, cpu::host_target());
+  const LaunchPlan plan = plan_for_sizes(std::move(compiled.plan), arguments_.sizes());
   size_t parameters = specialisation_.parameters.size();
   std::vector<Array> first_results;
   for (Guard guard : {Guard::after, Guard::before}) {
@@ -200,10 +206,13 @@ void CallChecker::check_code(KernelOp kernel, const Config& config, const Expect
     }
     for (const HostPlan::Allocation& each : specialisation_.host.allocations) {
       std::string name = fmt::format("result {}", arrays.size() - parameters);
-      arrays.push_back(std::make_unique<GuardedArray>(allocation(each), 64, guard, name));
+      arrays.push_back(std::make_unique<GuardedArray>(allocation(each, arguments_.sizes()), 64, guard, name));
       pointers.push_back(arrays.back()->array().data());
     }
-    GuardedMemory scratch(compiled.plan.scratch_bytes, 64, guard);
+    // Sizes and strides, which are those of the call.
+    for (size_t i = 0; i < specialisation_.run_time_numbers.size(); ++i)
+      pointers.push_back(arguments_.pointers()[arrays.size() + i]);
+    GuardedMemory scratch(plan.scratch_bytes, 64, guard);
     std::fill(scratch.begin(), scratch.end(), std::byte{0xff});
 
     auto where = [&](const void* address) -> std::string {
@@ -213,8 +222,7 @@ void CallChecker::check_code(KernelOp kernel, const Config& config, const Expect
       return text.empty() ? fmt::format("at {}", address) : "to the scratch memory, " + text;
     };
     CapturedOutput output;
-    std::string stopped =
-        run_generated([&] { run_programs(compiled.plan, pointers.data(), scratch.data(), seed); }, where);
+    std::string stopped = run_generated([&] { run_programs(plan, pointers.data(), scratch.data(), seed); }, where);
     if (!stopped.empty()) return fail_check(report, "run", stopped);
     if (std::string text = difference(output.lines(), expected.printed); !text.empty())
       return fail_check(report, "run", text);
@@ -264,12 +272,36 @@ CheckReport CallChecker::check(const Config& config, uint64_t seed) const {
   return report;
 }
 
-std::string check(const BoundCall& call, const Config& config) {
-  CallChecker checker(call.core().definition(), call.call());
+bool serves_too(const Specialisation& specialisation, const detail::Call& recorded, const detail::Call& other) {
+  llvm::SmallString<256> first, second;
+  append_specialization_key(recorded.arguments, /*static_shapes=*/false, first);
+  append_specialization_key(other.arguments, /*static_shapes=*/false, second);
+  llvm::SmallVector<int64_t> sizes;
+  append_sizes(other.arguments, sizes);
+  return first == second && serves(specialisation, sizes);
+}
+
+Settings run_time_sizes() {
+  Settings settings;
+  settings.static_shapes = false;
+  return settings;
+}
+
+static std::string check(const CallChecker& checker, const Config& config) {
   Config complete = normalise(checker.specialisation().spec, config).config;
   CheckReport report = checker.check(complete, 1);
   if (report.outcome == CheckReport::Outcome::agreed) return "";
   return report.stage + ": " + report.message;
+}
+
+std::string check(const BoundCall& call, const Config& config) {
+  return check(CallChecker(call.core().definition(), call.call()), config);
+}
+
+std::string check_other(const BoundCall& recorded, const BoundCall& other, const Config& config) {
+  CallChecker first(recorded.core().definition(), recorded.call());
+  if (!serves_too(first.specialisation(), recorded.call(), other.call())) return "";
+  return check(CallChecker(first.specialisation(), other.call()), config);
 }
 
 } // namespace tilewright::fuzz

@@ -10,6 +10,7 @@
 #include "driver/specialisation.h"
 #include "tilewright/config.h"
 #include "tilewright/detail/kernel_core.h"
+#include "tilewright/settings.h"
 
 #include <string>
 
@@ -30,6 +31,8 @@ class CallChecker {
 public:
   /// Records the kernel. Throws Error where it is refused.
   CallChecker(const KernelDefinition& definition, const detail::Call& call);
+  /// A specialisation with run-time sizes and another call that it serves.
+  CallChecker(const Specialisation& specialisation, const detail::Call& call);
 
   const Specialisation& specialisation() const { return specialisation_; }
   /// `config` is complete (config/normalise.h). `seed` orders the programs.
@@ -47,7 +50,13 @@ private:
   std::vector<Array> arrays_; // per parameter: as called
 };
 
+/// Whether what was recorded for one call is the specialisation of another one too, where sizes are run-time numbers.
+bool serves_too(const Specialisation& specialisation, const detail::Call& recorded, const detail::Call& other);
+
 /// For tests: empty, or what differs. `config` as a user writes it.
 std::string check(const BoundCall& call, const Config& config);
+/// The same of another call, with what was recorded for the first; empty where that does not serve it.
+std::string check_other(const BoundCall& recorded, const BoundCall& other, const Config& config);
+Settings run_time_sizes();
 
 } // namespace tilewright::fuzz

@@ -71,6 +71,8 @@ public:
   // Writes `call.result_count` arrays. Throws Error, and then nothing has been written to any argument, where the call
   // can be known to be wrong before the launch.
   virtual void run(const Call& call, Array* results) = 0;
+  // How many specialisations have been compiled.
+  virtual size_t specialisation_count() const = 0;
 };
 
 std::shared_ptr<KernelCore> make_kernel_core(KernelDefinition definition);

@@ -4,6 +4,7 @@
 #include "support/planted_bug.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
 
@@ -54,15 +55,17 @@ Buffer LoopLowering::make_scratch(Value value) {
   return buffer;
 }
 
-// The array's dimensions by stride, the largest first, so that a dimension of stride 1 comes last.
+// The array's dimensions by stride, the largest first, so that a dimension of stride 1 comes last. Strides that are
+// known at run time only count as large.
 static SmallVector<unsigned> order_of(ArrayType type) {
   SmallVector<unsigned> order;
   for (unsigned dim = 0; dim < type.rank(); ++dim) order.push_back(dim);
   SmallVector<int64_t> sizes = type.sizes();
+  auto stride = [&](unsigned dim) { return ShapedType::isDynamic(type.stride(dim)) ? INT64_MAX : type.stride(dim); };
   llvm::stable_sort(order, [&](unsigned a, unsigned b) {
     // A dimension of size 1 is never stepped along: its stride says nothing.
     if ((sizes[a] == 1) != (sizes[b] == 1)) return sizes[a] == 1;
-    return sizes[a] != 1 && type.stride(a) > type.stride(b);
+    return sizes[a] != 1 && stride(a) > stride(b);
   });
   return order;
 }
@@ -78,8 +81,41 @@ MemRefType LoopLowering::array_memref(ArrayType type) {
   return MemRefType::get(shape, element, StridedLayoutAttr::get(type.getContext(), 0, strides));
 }
 
-Buffer LoopLowering::array_buffer(Value memref, ArrayType type) {
-  return {memref, order_of(type), type.value_element()};
+// An array whose sizes are known at run time only comes as memory alone.
+Type LoopLowering::argument_type(Type type) {
+  auto array = dyn_cast<ArrayType>(type);
+  if (!array) return type;
+  MemRefType memref = array_memref(array);
+  return array.is_static() ? memref : MemRefType::get({ShapedType::kDynamic}, memref.getElementType());
+}
+
+Buffer LoopLowering::array_buffer(Value argument, ArrayType type, ArrayRef<Value> strides) {
+  SmallVector<unsigned> order = order_of(type);
+  if (type.is_static()) return {argument, order, type.value_element()};
+  SmallVector<OpFoldResult> sizes, steps;
+  for (unsigned dim : order) {
+    sizes.push_back(extent(type.getDims()[dim].dim()));
+    steps.push_back(strides[dim] ? OpFoldResult(strides[dim]) : b_.getIndexAttr(type.stride(dim)));
+  }
+  for (OpFoldResult& size : sizes)
+    if (std::optional<int64_t> number = getConstantIntValue(size)) size = b_.getIndexAttr(*number);
+  Value view = b_.create<memref::ReinterpretCastOp>(current_->getLoc(), array_memref(type), argument,
+                                                    b_.getIndexAttr(0), sizes, steps);
+  return {view, order, type.value_element()};
+}
+
+Value LoopLowering::extent(const Dim& dim) {
+  Location loc = current_->getLoc();
+  Value sum;
+  for (const Monomial& monomial : dim.monomials()) {
+    Value product = index(monomial.coefficient);
+    for (Symbol symbol : monomial.symbols) {
+      Value size = sizes_.lookup(symbol.index);
+      product = getConstantIntValue(product) == 1 ? size : make<arith::MulIOp>(loc, {product, size}, product, size);
+    }
+    sum = sum ? make<arith::AddIOp>(loc, {sum, product}, sum, product) : product;
+  }
+  return sum ? sum : index(0);
 }
 
 SmallVector<Value> LoopLowering::memref_indices(const Buffer& buffer, ArrayRef<Lanes> at) {
@@ -98,6 +134,16 @@ int64_t stride_along(const Buffer& buffer, unsigned dim) {
   int64_t offset = 0;
   if (failed(getStridesAndOffset(type, strides, offset))) llvm_unreachable("memrefs of the loops stage are strided");
   return strides[llvm::find(buffer.order, dim) - buffer.order.begin()];
+}
+
+Value LoopLowering::stride_of(const Buffer& buffer, unsigned dim) {
+  Location loc = current_->getLoc();
+  int64_t stride = stride_along(buffer, dim);
+  if (!ShapedType::isDynamic(stride)) return constant(b_.getI64IntegerAttr(stride), loc);
+  auto view = buffer.memref.getDefiningOp<memref::ReinterpretCastOp>();
+  auto position = llvm::find(buffer.order, dim) - buffer.order.begin();
+  Value value = cast<Value>(view.getMixedStrides()[position]);
+  return make<arith::IndexCastOp>(loc, {value}, b_.getI64Type(), value);
 }
 
 static bool is_contiguous_along(const Buffer& buffer, unsigned dim) {
@@ -125,9 +171,13 @@ Value LoopLowering::mask_of(const LaneChoice& choice, int64_t count) {
 Value LoopLowering::offsets_of(const Buffer& buffer, int vector_dim, int64_t count, const LaneChoice& choice) {
   if (choice.offsets) return choice.offsets;
   if (vector_dim < 0 || is_contiguous_along(buffer, vector_dim)) return {};
-  int64_t stride = stride_along(buffer, vector_dim) + planted(PlantedBug::swapped_stride);
-  SmallVector<int64_t> offsets = multiples(stride, count);
-  return constant(DenseIntElementsAttr::get(VectorType::get(count, b_.getI64Type()), offsets), current_->getLoc());
+  int64_t stride = stride_along(buffer, vector_dim);
+  const bool known = !ShapedType::isDynamic(stride);
+  if (known) stride += planted(PlantedBug::swapped_stride);
+  SmallVector<int64_t> offsets = multiples(known ? stride : 1, count);
+  Value lanes =
+      constant(DenseIntElementsAttr::get(VectorType::get(count, b_.getI64Type()), offsets), current_->getLoc());
+  return known ? lanes : offsets_along(lanes, stride_of(buffer, vector_dim));
 }
 
 static int64_t count_of(ArrayRef<Lanes> at, const LaneChoice& choice) {

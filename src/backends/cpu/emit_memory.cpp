@@ -88,28 +88,51 @@ FunctionEmitter::Address FunctionEmitter::address(mlir::Value memref, mlir::Oper
   auto type = mlir::cast<mlir::MemRefType>(memref.getType());
   llvm::SmallVector<int64_t> strides;
   int64_t offset;
-  if (mlir::failed(mlir::getStridesAndOffset(type, strides, offset)) || mlir::ShapedType::isDynamic(offset) ||
-      llvm::any_of(strides, mlir::ShapedType::isDynamic))
+  if (mlir::failed(mlir::getStridesAndOffset(type, strides, offset)) || mlir::ShapedType::isDynamic(offset))
     refuse(op, "a memref whose strides or offset are not known");
   int64_t bytes = module_.getDataLayout().getTypeStoreSize(this->type(type.getElementType(), op));
   if (type.getElementType().isInteger(1)) refuse(op, "a memref of i1 (bool arrays hold i8)");
 
+  // What is added to the base: value * factor * stride, the value or the stride missing where it is 1.
+  struct Term {
+    mlir::Value value, stride;
+    int64_t factor;
+    int depth() const { return std::max(value ? nesting_depth(value) : 0, stride ? nesting_depth(stride) : 0); }
+  };
+  llvm::SmallVector<Term> terms;
   LinearIndex index;
   index.constant = offset * bytes;
   int budget = 32;
-  for (auto [value, stride] : llvm::zip(indices, strides)) index.add(value, stride * bytes, budget);
+  for (auto [dim, value, stride] : llvm::enumerate(indices, strides)) {
+    if (!mlir::ShapedType::isDynamic(stride)) {
+      index.add(value, stride * bytes, budget);
+      continue;
+    }
+    auto view = memref.getDefiningOp<memref::ReinterpretCastOp>();
+    if (!view) refuse(op, "a memref whose strides are not known");
+    mlir::Value run_time_stride = mlir::cast<mlir::Value>(view.getMixedStrides()[dim]);
+    LinearIndex along;
+    along.add(value, bytes, budget);
+    for (auto [part, factor] : along.terms) terms.push_back({part, run_time_stride, factor});
+    if (along.constant != 0) terms.push_back({{}, run_time_stride, along.constant});
+  }
+  for (auto [value, factor] : index.terms) terms.push_back({value, {}, factor});
 
   auto* base = llvm::cast<llvm::Argument>(get(memref));
   uint64_t alignment = base->getParamAlign().valueOrOne().value();
-  auto terms = index.terms.takeVector();
-  llvm::erase_if(terms, [](const auto& term) { return term.second == 0; });
-  std::stable_sort(terms.begin(), terms.end(),
-                   [](const auto& a, const auto& b) { return nesting_depth(a.first) < nesting_depth(b.first); });
+  llvm::erase_if(terms, [](const Term& term) { return term.factor == 0; });
+  std::stable_sort(terms.begin(), terms.end(), [](const Term& a, const Term& b) { return a.depth() < b.depth(); });
 
   llvm::Value* pointer = base;
-  for (auto [value, factor] : terms) {
-    alignment = std::min(alignment, divisor_of(factor, alignment) * known_divisor(value, alignment));
-    llvm::Value* displacement = builder.CreateMul(get(value), builder.getInt64(factor));
+  for (const Term& term : terms) {
+    uint64_t divisor = divisor_of(term.factor, alignment);
+    llvm::Value* displacement = builder.getInt64(term.factor);
+    if (term.stride) displacement = builder.CreateMul(get(term.stride), displacement);
+    if (term.value) {
+      divisor *= known_divisor(term.value, alignment);
+      displacement = builder.CreateMul(get(term.value), displacement);
+    }
+    alignment = std::min(alignment, divisor);
     pointer = builder.CreatePtrAdd(pointer, displacement);
   }
   alignment = std::min(alignment, divisor_of(index.constant, alignment));

@@ -178,13 +178,13 @@ Value LoopLowering::compute_take(TakeOp take, ArrayRef<Lanes> at) {
   LaneChoice choice;
   for (const Lanes& lanes : at)
     if (lanes.count > 1) choice.existing = lanes.existing; // beyond them there is no scratch
-  choice.offsets = offsets_along(i, stride_along(source, take.getDim()));
+  choice.offsets = offsets_along(i, stride_of(source, take.getDim()));
   if (lane.count == 1) { // the vector lies along another dimension
     for (auto [dim, other] : llvm::enumerate(where)) {
       if (other.count == 1) continue;
       SmallVector<int64_t> numbers = llvm::to_vector(llvm::seq<int64_t>(0, wide.getNumElements()));
       Value neighbours = constant(DenseIntElementsAttr::get(wide, numbers), loc);
-      Value along = offsets_along(neighbours, stride_along(source, dim));
+      Value along = offsets_along(neighbours, stride_of(source, dim));
       choice.offsets = make<arith::AddIOp>(loc, {choice.offsets, along}, choice.offsets, along);
       other.count = 1;
     }

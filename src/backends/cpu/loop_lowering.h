@@ -68,6 +68,9 @@ public:
 private:
   // lower_to_loops.cpp: the program's ops in order.
   mlir::func::FuncOp make_function(mlir::ModuleOp module);
+  void bind_arguments();
+  /// The number that a dimension over run-time sizes stands for.
+  Value extent(const Dim& dim);
   mlir::LogicalResult lower_block(mlir::Block& block);
   mlir::LogicalResult lower_op(mlir::Operation* op);
   mlir::LogicalResult lower_scalar(mlir::Operation* op);
@@ -101,8 +104,8 @@ private:
   Value as_index(Value number);  // a scalar
   Value as_int64(Value numbers); // a vector
   /// How far from the first element of an access those are that lie `numbers`, a vector of i64, steps along a
-  /// dimension.
-  Value offsets_along(Value numbers, int64_t stride);
+  /// dimension. `stride` is i64.
+  Value offsets_along(Value numbers, Value stride);
   void lower_atomic(AccessOp access);
 
   // lower_combine.cpp: combiners of the user's.
@@ -125,8 +128,12 @@ private:
   Buffer make_scratch(Value value);
   Buffer make_scratch(llvm::ArrayRef<int64_t> shape, mlir::Type element);
   mlir::Type storage_type(Value value);
-  static Buffer array_buffer(Value memref, ArrayType type);
   static mlir::MemRefType array_memref(ArrayType type);
+  static mlir::Type argument_type(mlir::Type type);
+  /// `strides`: those that are known at run time only, by dimension.
+  Buffer array_buffer(Value argument, ArrayType type, llvm::ArrayRef<Value> strides);
+  /// The stride along `dim`, an i64.
+  Value stride_of(const Buffer& buffer, unsigned dim);
   Value read(const Buffer& buffer, llvm::ArrayRef<Lanes> at, const LaneChoice& choice = {});
   void write(const Buffer& buffer, llvm::ArrayRef<Lanes> at, Value value, bool streaming = false,
              const LaneChoice& choice = {});
@@ -215,6 +222,7 @@ private:
   llvm::DenseMap<Value, Buffer> asides_;            // carried values copied out of the way of their successors
   llvm::DenseMap<mlir::Operation*, Buffer> panels_; // packed right operands, by their dot
   Value program_id_, workers_;
+  llvm::DenseMap<unsigned, Value> sizes_; // of s0, s1, ..., those that are known at run time only
 
   /// The loops open around the builder, outermost first: ops go before `anchor`, or at the block's end.
   struct Level {
@@ -230,7 +238,7 @@ private:
   llvm::DenseMap<mlir::Attribute, Value> constants_;   // in the entry block
 };
 
-/// Elements between neighbours along `dim` of what the buffer holds.
+/// Elements between neighbours along `dim` of what the buffer holds; kDynamic where that is known at run time only.
 int64_t stride_along(const Buffer& buffer, unsigned dim);
 
 /// The element type that arithmetic on `element` is done in: floats of 16 and 8 bits are computed in float32.

@@ -27,10 +27,9 @@ Value LoopLowering::as_int64(Value numbers) {
                               numbers);
 }
 
-Value LoopLowering::offsets_along(Value numbers, int64_t stride) {
+Value LoopLowering::offsets_along(Value numbers, Value stride) {
   Location loc = current_->getLoc();
-  Value factor = constant(b_.getI64IntegerAttr(stride), loc);
-  factor = broadcast_to(factor, cast<VectorType>(numbers.getType()).getNumElements());
+  Value factor = broadcast_to(stride, cast<VectorType>(numbers.getType()).getNumElements());
   return make<arith::MulIOp>(loc, {numbers, factor}, numbers, factor);
 }
 
@@ -71,7 +70,7 @@ LoopLowering::ResolvedAccess LoopLowering::resolve(AccessOp access, ArrayRef<Lan
     if (use.is_gather()) {
       Value element = evaluate(use.operand, at.slice(use.block_dim, use.block_rank));
       if (isa<VectorType>(element.getType())) {
-        Value offsets = offsets_along(as_int64(element), stride_along(array, dim));
+        Value offsets = offsets_along(as_int64(element), stride_of(array, dim));
         choice.offsets =
             choice.offsets ? make<arith::AddIOp>(loc, {choice.offsets, offsets}, choice.offsets, offsets) : offsets;
       } else {

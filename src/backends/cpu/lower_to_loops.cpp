@@ -2,6 +2,8 @@
 
 #include "backends/cpu/loop_lowering.h"
 
+#include "ir/run_time_numbers.h"
+
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
@@ -15,29 +17,50 @@ FailureOr<OwningOpRef<ModuleOp>> lower_to_loops(ProgramOp program, const CpuTarg
   return module;
 }
 
+// The program's arguments, its run-time numbers, then the first program, one past the last, and the number of workers.
 func::FuncOp LoopLowering::make_function(ModuleOp module) {
-  SmallVector<Type> types;
-  for (Type type : program_.getArgumentTypes()) {
-    auto array = dyn_cast<ArrayType>(type);
-    types.push_back(array ? Type(array_memref(array)) : type);
-  }
-  types.append(3, b_.getIndexType()); // the first program, one past the last, the number of workers
+  SmallVector<Type> types = llvm::map_to_vector(program_.getArgumentTypes(), argument_type);
+  types.append(run_time_numbers(program_.getArgumentTypes()).size() + 3, b_.getIndexType());
   b_.setInsertionPointToEnd(module.getBody());
   auto function =
       b_.create<func::FuncOp>(program_.getLoc(), program_.getSymName(), b_.getFunctionType(types, TypeRange()));
-  Block* entry = function.addEntryBlock();
-  for (auto [i, argument] : llvm::enumerate(program_.getBody().getArguments())) {
-    Value lowered = entry->getArgument(i);
+  function.addEntryBlock();
+  for (auto [i, type] : llvm::enumerate(program_.getArgumentTypes())) {
     if (StringRef name = program_.argument_name(i); !name.empty())
       function.setArgAttr(i, "tile.name", b_.getStringAttr(name));
-    if (auto array = dyn_cast<ArrayType>(argument.getType())) {
-      buffers_[argument] = array_buffer(lowered, array);
+    if (auto array = dyn_cast<ArrayType>(type))
       function.setArgAttr(i, "tile.alignment", b_.getI64IntegerAttr(array.known_alignment()));
+  }
+  return function;
+}
+
+void LoopLowering::bind_arguments() {
+  std::map<unsigned, SmallVector<Value>> strides; // of each array, by dimension
+  unsigned next = program_.getNumArguments();
+  for (const RunTimeNumber& number : run_time_numbers(program_.getArgumentTypes())) {
+    const bool is_size = number.kind == RunTimeNumber::Kind::Size;
+    std::string name = program_.argument_name(number.argument).str();
+    if (name.empty()) name = "array" + std::to_string(number.argument);
+    name += (is_size ? "_size" : "_stride") + std::to_string(number.dim);
+    function_.setArgAttr(next, "tile.name", b_.getStringAttr(name));
+    Value value = function_.getArgument(next++);
+    if (is_size) {
+      sizes_[number.symbol] = value;
+    } else {
+      strides[number.argument].resize(cast<ArrayType>(program_.getArgumentTypes()[number.argument]).rank());
+      strides[number.argument][number.dim] = value;
+    }
+  }
+  for (auto [i, argument] : llvm::enumerate(program_.getBody().getArguments())) {
+    Value lowered = function_.getArgument(i);
+    if (auto array = dyn_cast<ArrayType>(argument.getType())) {
+      SmallVector<Value>& steps = strides[i];
+      steps.resize(array.rank());
+      buffers_[argument] = array_buffer(lowered, array, steps);
     } else {
       mapping_.map(argument, lowered);
     }
   }
-  return function;
 }
 
 LogicalResult LoopLowering::run(ModuleOp module) {
@@ -49,6 +72,7 @@ LogicalResult LoopLowering::run(ModuleOp module) {
   workers_ = entry->getArgument(arguments - 1);
   LogicalResult lowered = success();
   push_level(entry);
+  bind_arguments();
   loop(begin, end, 1, {}, [&](Value id, ValueRange) -> SmallVector<Value> {
     program_id_ = id;
     lowered = lower_block(program_.block());
@@ -109,6 +133,8 @@ LogicalResult LoopLowering::lower_scalar(Operation* op) {
     mapping_.map(op->getResult(0), program_id_);
   } else if (isa<WorkerCountOp>(op)) {
     mapping_.map(op->getResult(0), workers_);
+  } else if (auto size = dyn_cast<ExtentOp>(op)) {
+    mapping_.map(op->getResult(0), extent(size.getDim().dim()));
   } else if (auto load = dyn_cast<LoadOp>(op)) {
     mapping_.map(op->getResult(0), compute_load(load, {}));
   } else if (auto constant_op = dyn_cast<arith::ConstantOp>(op)) {
@@ -136,8 +162,8 @@ void LoopLowering::lower_store(StoreOp store) {
   SmallVector<bool> any(rank, true);
   int vector_dim = rank > 0 ? choose_vector_dim(store.getValue(), any, contiguous) : -1;
   int64_t lanes = vector_dim >= 0 ? native_lanes(array.element, dims[vector_dim].extent) : 1;
-  bool streaming =
-      store.getEviction() ? *store.getEviction() == Eviction::First : array_type.bytes() > target_.last_cache_bytes();
+  bool streaming = store.getEviction() ? *store.getEviction() == Eviction::First
+                                       : array_type.bytes().value_or(0) > target_.last_cache_bytes();
   nest(dims, vector_dim, lanes, [&](ArrayRef<Lanes> at) {
     ResolvedAccess access = resolve(AccessOp(store), at);
     write(array, access.where, evaluate(store.getValue(), at), streaming, access.choice);

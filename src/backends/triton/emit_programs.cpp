@@ -3,6 +3,8 @@
 
 #include "backends/triton/source_names.h"
 
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -32,7 +34,7 @@ void KernelEmitter::emit_program_id(ProgramIdOp op) {
 
 // As schedule/expand_program_ids.h has it for backends that count in arithmetic; here with names.
 void KernelEmitter::emit_map_program(MapProgramOp op) {
-  ArrayRef<int64_t> counts = op.getCounts();
+  SmallVector<OpFoldResult> counts = op.mixed_counts();
   const size_t rank = counts.size();
   std::vector<std::string> tiles = writer_.loop_names(op.getLoc()), names;
   for (size_t i = 0; i < rank; ++i) {
@@ -54,37 +56,48 @@ void KernelEmitter::emit_map_program(MapProgramOp op) {
   };
   auto divided = [&](const Code& a, const Code& b) { return binary(a, "//", b, Binding::Product, "int32"); };
   auto rest = [&](const Code& a, const Code& b) { return binary(a, "%", b, Binding::Product, "int32"); };
+  auto count = [&](size_t i) {
+    std::optional<int64_t> number = getConstantIntValue(counts[i]);
+    return number ? integer(*number) : code_of(cast<Value>(counts[i]));
+  };
+  auto product = [&](const Code& a, const Code& b) {
+    if (a.is_literal() && b.is_literal()) return integer(std::stoll(a.text) * std::stoll(b.text));
+    return binary(a, "*", b, Binding::Product, "int32");
+  };
   size_t dim = rank;
   const int64_t group = op.getGroup();
   std::vector<std::pair<size_t, Code>> last; // of the last two dimensions, in order
   if (group > 1 && rank > 1) {
     dim -= 2;
-    const int64_t rows = counts[dim], columns = counts[dim + 1];
+    const std::optional<int64_t> known_rows = getConstantIntValue(counts[dim]);
+    const bool are_whole = known_rows && *known_rows % group == 0; // all groups are
+    const Code rows = count(dim), columns = count(dim + 1);
     Code inner = left;
     if (dim > 0) {
-      inner = named("tile", rest(left, integer(rows * columns)));
-      left = divided(left, integer(rows * columns));
+      inner = named("tile", rest(left, product(rows, columns)));
+      left = divided(left, product(rows, columns));
     }
-    if (group >= rows) {
-      last = {{dim, rest(inner, integer(rows))}, {dim + 1, divided(inner, integer(rows))}};
+    if (known_rows && group >= *known_rows) {
+      last = {{dim, rest(inner, rows)}, {dim + 1, divided(inner, rows)}};
     } else {
-      Code first = named("first_row", binary(divided(inner, integer(group * columns)), "*", integer(group),
-                                             Binding::Product, "int32"));
+      const Code tiles_of_group = product(integer(group), columns);
+      Code first =
+          named("first_row", binary(divided(inner, tiles_of_group), "*", integer(group), Binding::Product, "int32"));
       Code size = integer(group);
-      if (rows % group != 0)
+      if (!are_whole)
         size = named("group_rows",
-                     call("min", {binary(integer(rows), "-", first, Binding::Sum, "int32"), integer(group)}, "int32"));
+                     call("min", {binary(rows, "-", first, Binding::Sum, "int32"), integer(group)}, "int32"));
       // The remainder by a group's tiles, which is a multiple of its rows, changes nothing for the row.
-      Code in_group = rest(inner, integer(group * columns));
-      Code row = rows % group == 0 ? rest(inner, size) : rest(in_group, size);
+      Code in_group = rest(inner, tiles_of_group);
+      Code row = are_whole ? rest(inner, size) : rest(in_group, size);
       last = {{dim, binary(first, "+", row, Binding::Sum, "int32")}, {dim + 1, divided(in_group, size)}};
     }
   }
   // Outermost first, as the user counts.
   std::vector<std::pair<size_t, Code>> all;
   while (dim-- > 0) {
-    all.emplace_back(dim, dim == 0 ? left : rest(left, integer(counts[dim])));
-    if (dim > 0 && counts[dim] != 1) left = divided(left, integer(counts[dim]));
+    all.emplace_back(dim, dim == 0 ? left : rest(left, count(dim)));
+    if (dim > 0 && getConstantIntValue(counts[dim]) != 1) left = divided(left, count(dim));
   }
   std::ranges::reverse(all);
   for (const auto& [i, code] : all) define(i, code);

@@ -83,7 +83,7 @@ private:
     std::vector<std::string> lines;
     const size_t given = program_.getNumArguments() - host_.allocations.size();
     for (auto [i, allocation] : llvm::enumerate(host_.allocations)) {
-      std::string shape = tuple(ArrayRef<int64_t>(allocation.sizes)), type = torch_type(allocation.dtype);
+      std::string shape = tuple(allocation.sizes_for({})), type = torch_type(allocation.dtype);
       std::string function = fmt::format("torch.empty({}", shape);
       if (allocation.fill) {
         const bool is_zero = allocation.fill->real() == 0 && !std::signbit(allocation.fill->real());
@@ -166,9 +166,23 @@ private:
   bool uses_descriptors_ = false, is_persistent_ = false;
 };
 
+// Launchers would have to pass sizes and strides, and to count programs.
+void require_static_shapes(ProgramOp program) {
+  auto is_static = [](Type type) {
+    auto array = dyn_cast<ArrayType>(type);
+    return !array || array.is_static();
+  };
+  if (program.getTiles() || !llvm::all_of(program.getArgumentTypes(), is_static))
+    fail(source_location(program.getLoc()),
+         "kernel {} has sizes that are known at run time only, and the Triton backend takes static shapes only; leave "
+         "static_shapes as it is",
+         program.getSymName().str());
+}
+
 } // namespace
 
 std::string emit_source(ProgramOp program, const HostPlan& host, const LaunchOptions& options, SourceLine source_line) {
+  require_static_shapes(program);
   return SourceWriter(program, host, options, source_line).run();
 }
 

@@ -262,7 +262,8 @@ TEST(Diagnostics, outermost_bounds_from_data) {
     for (auto tile : tw::tile(n)) x[tile] = 2;
   });
   tw::Array x = array_of_ones({6});
-  expect_says([&] { kernel(x, 4); }, {"run-time numbers", "must be sizes or plain numbers", "plain numbers"});
+  expect_says([&] { kernel(x, 4); },
+              {"run-time numbers", "must be sizes, plain numbers or elements of arguments", "plain numbers"});
 }
 
 TEST(Diagnostics, a_kernel_called_in_a_kernel) {

@@ -32,7 +32,7 @@ public:
     Variants::Choice choice = variants_->fit(config);
     ProgramArguments work = ProgramArguments(*choice.specialisation, call_.call()).copy();
     CompiledKernel compiled = compile_config(choice.specialisation->tile_ir, choice.config);
-    launch(compiled.plan, work.pointers());
+    launch(compiled.plan, work.sizes(), work.pointers());
     return work.written();
   }
 
@@ -42,7 +42,7 @@ public:
     ProgramArguments work = ProgramArguments(*choice.specialisation, call_.call()).copy();
     with_kernel(choice.specialisation->tile_ir, [&](KernelOp kernel) {
       CompiledKernel compiled = compile_kernel(kernel, choice.config, target);
-      launch(compiled.plan, work.pointers());
+      launch(compiled.plan, work.sizes(), work.pointers());
     });
     return work.written();
   }

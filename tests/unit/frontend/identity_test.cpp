@@ -81,7 +81,7 @@ TEST(Identity, is_that_of_a_family_of_sizes) {
 
 std::string key_of(const tw::BoundCall& call) {
   llvm::SmallVector<char> key;
-  tw::append_specialization_key(call.call().arguments, key);
+  tw::append_specialization_key(call.call().arguments, /*static_shapes=*/true, key);
   return std::string(key.begin(), key.end());
 }
 

@@ -366,7 +366,9 @@ TEST(OutermostLoops, have_bounds_that_the_host_knows) {
     line = __LINE__ + 1;
     for (auto tile : tw::tile(n)) x[tile] = 1;
   });
-  EXPECT_ERROR_AT(line, "the bounds of the outermost tile loop must be sizes or plain numbers, not run-time numbers",
+  EXPECT_ERROR_AT(line,
+                  "the bounds of the outermost tile loop must be sizes, plain numbers or elements of arguments, as in "
+                  "offsets[0], not run-time numbers",
                   trace_of(kernel, kVector, 5));
 }
 

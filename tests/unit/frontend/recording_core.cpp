@@ -12,6 +12,7 @@ public:
   explicit RecordingCore(KernelDefinition definition) : definition_(std::move(definition)) {}
   const KernelDefinition& definition() const override { return definition_; }
   void run(const Call&, Array*) override { ADD_FAILURE() << "a kernel of these tests is run"; }
+  size_t specialisation_count() const override { return 0; }
 
 private:
   KernelDefinition definition_;

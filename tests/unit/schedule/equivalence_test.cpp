@@ -40,7 +40,7 @@ std::vector<Array> run_program(KernelOp kernel, const Config& config) {
   HostPlan host = evaluate_host(kernel);
   const size_t own = arguments.size();
   for (const HostPlan::Allocation& allocation : host.allocations)
-    arguments.push_back(Array::full(allocation.sizes, 1e30, allocation.dtype));
+    arguments.push_back(Array::full(allocation.sizes_for({}), 1e30, allocation.dtype));
   auto module = schedule(kernel, config, test_limits());
   interpret_program(program_of(*module), arguments, kWorkers);
   std::vector<Array> results;

@@ -32,8 +32,8 @@ TEST(HostPlan, has_allocations_and_results_in_order) {
   HostPlan plan = evaluate_host(PinnedKernel(test_kernel("two_wholes").text, {{3, 20, 33}, {33}}).kernel());
   ASSERT_EQ(plan.allocations.size(), 2u);
   EXPECT_EQ(plan.allocations[0].dtype, float32);
-  EXPECT_EQ(plan.allocations[0].sizes, (std::vector<int64_t>{3}));
-  EXPECT_EQ(plan.allocations[1].sizes, (std::vector<int64_t>{3, 20, 33}));
+  EXPECT_EQ(plan.allocations[0].sizes_for({}), (std::vector<int64_t>{3}));
+  EXPECT_EQ(plan.allocations[1].sizes_for({}), (std::vector<int64_t>{3, 20, 33}));
   ASSERT_EQ(plan.returned.size(), 2u);
   EXPECT_EQ(plan.returned[0].kind, Kind::Allocation);
   EXPECT_EQ(plan.returned[0].index, 0u);

@@ -24,8 +24,8 @@ public:
     builder_.setInsertionPointToEnd(module_->getBody());
     auto location = builder_.getUnknownLoc();
     mlir::Value number = builder_.create<mlir::arith::ConstantIndexOp>(location, id);
-    std::vector<mlir::Type> types(counts.size(), builder_.getIndexType());
-    auto map = builder_.create<MapProgramOp>(location, types, number, counts, group);
+    auto map = builder_.create<MapProgramOp>(location, number, mlir::getAsIndexOpFoldResult(context_.get(), counts));
+    map.setGroup(group);
     Coordinates result;
     for (mlir::Value value : expand_program_id(builder_, map)) {
       std::optional<int64_t> coordinate = mlir::getConstantIntValue(value);
