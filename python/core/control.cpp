@@ -2,6 +2,7 @@
 #include "python/core/bindings.h"
 #include "python/core/operands.h"
 
+#include "frontend/dsl_dynamic.h"
 #include "support/error.h"
 #include "tilewright/control.h"
 #include "tilewright/detail/combiner.h"
@@ -24,6 +25,7 @@ struct LoopBounds {
   BlockSizes blocks;
   bool grid;
   SourceLocation location;
+  std::optional<Value> lengths = {}; // of the rows of a jagged tile
 };
 
 // A loop of so many dimensions as its bounds say. Destroyed while it is open, it is left before its end.
@@ -45,6 +47,7 @@ struct Loop {
   nb::list enter() {
     open = std::make_unique<DynamicLoop>(bounds);
     open->open();
+    if (bounds.lengths) detail::mark_jagged(open->variable(0), *bounds.lengths);
     nb::list variables;
     for (size_t i = 0; i < bounds.end.size(); ++i) {
       detail::Handle handle = open->variable(static_cast<int>(i));
@@ -74,8 +77,13 @@ static void bind_loops(nb::module_& module) {
           nb::arg("type").none(), nb::arg("value").none(), nb::arg("traceback").none());
   module.def(
       "loop",
-      [](nb::handle begin, nb::handle end, nb::handle block_sizes, bool grid, const SourceLocation& location) {
+      [](nb::handle begin, nb::handle end, nb::handle block_sizes, bool grid, nb::handle jagged,
+         const SourceLocation& location) {
         LoopBounds bounds{{}, operands_of(end, location), {}, grid, location};
+        if (!jagged.is_none()) {
+          bounds.lengths = nb::cast<const DeviceValue&>(jagged).value();
+          bounds.end = {Operand(detail::longest(*bounds.lengths, location), location)};
+        }
         if (!begin.is_none()) bounds.begin = operands_of(begin, location);
         if (bounds.end.empty() || bounds.end.size() > BlockSizes::kMost)
           fail(location, "a tile loop is over 1 to {} dimensions, found {}", BlockSizes::kMost, bounds.end.size());
@@ -86,7 +94,7 @@ static void bind_loops(nb::module_& module) {
         return Loop{std::move(bounds)};
       },
       nb::arg("begin").none(), nb::arg("end"), nb::arg("block_sizes") = nb::none(), nb::kw_only(),
-      nb::arg("grid") = false, nb::arg("location"));
+      nb::arg("grid") = false, nb::arg("jagged") = nb::none(), nb::arg("location"));
 }
 
 //===----------------------------------------------------------------------===//

@@ -53,6 +53,12 @@ void bind_memory(nb::module_& module) {
       nb::arg("tensor"), nb::arg("subscripts"), nb::arg("extra_mask") = nb::none(), nb::arg("eviction_policy") = "",
       nb::kw_only(), nb::arg("location"));
   module.def(
+      "load_bound",
+      [](const Tensor& tensor, nb::handle subscripts, const SourceLocation& location) {
+        return DeviceValue(detail::load_bound(tensor, Subscripts(subscripts, location).list(), location));
+      },
+      nb::arg("tensor"), nb::arg("subscripts"), nb::kw_only(), nb::arg("location"));
+  module.def(
       "store",
       [](const Tensor& tensor, nb::handle subscripts, nb::handle value, nb::handle extra_mask,
          const std::string& eviction_policy, const SourceLocation& location) {

@@ -215,6 +215,9 @@ def load(
     *,
     location: Location,
 ) -> Value: ...
+def load_bound(tensor: Tensor, subscripts: Sequence[Subscript], *, location: Location) -> Value:
+    """One integer of an argument, in the head of an outermost loop."""
+
 def store(
     tensor: Tensor,
     subscripts: Sequence[Subscript],
@@ -362,6 +365,7 @@ def loop(
     block_sizes: Sequence[int | Size | Value | None] | None = None,
     *,
     grid: bool = False,
+    jagged: Value | None = None,
     location: Location,
 ) -> Loop:
     """tile(...) or grid(...) over len(end) dimensions. begin None: 0. A block size of None is the config's choice; a

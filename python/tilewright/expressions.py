@@ -60,6 +60,10 @@ def is_device(value) -> bool:
     return False
 
 
+def _is_element(index) -> bool:
+    return all(isinstance(part, int) and not isinstance(part, bool) for part in (index if isinstance(index, tuple) else (index,)))
+
+
 class Expressions:
     """A part of the Reader."""
 
@@ -364,9 +368,11 @@ class Expressions:
 
     def subscripted(self, value, index):
         if isinstance(value, TensorProxy):
-            if self.depth == 0:
-                raise NotRecordable("a part of a tensor before the tile loops")
-            return self.subscript(value, index)
+            if self.depth > 0:
+                return self.subscript(value, index)
+            if self.reads_bounds and _is_element(index):
+                return self.wrap(_core.load_bound(value.core, self.subscripts(index), location=self.location))
+            raise NotRecordable("a part of a tensor before the tile loops")
         if isinstance(value, DeviceValue):
             return self.subscript(value, index)
         if isinstance(index, NumberArgument):

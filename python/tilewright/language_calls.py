@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 from . import _core
 from .dtypes import core_dtype
 from .errors import NotRecordable
@@ -81,8 +83,12 @@ class LanguageCalls:
         return LoopSpec(begins, ends, blocks, is_tile, single)
 
     def language_jagged_tile(self, lengths, block_size):
-        raise self.error("twl.jagged_tile is not there yet: walk to the longest, for t in twl.tile(0, lengths.amax()), and mask "
-                         "each row, as in twl.load(x, [...], extra_mask=t.index[None, :] < lengths[:, None])")
+        if self.depth == 0:
+            raise self.error("twl.jagged_tile goes into the loop over the rows, whose lengths it takes: for t in "
+                             "twl.jagged_tile(lengths[tile])")
+        if isinstance(lengths, Size) or not isinstance(lengths, DeviceValue):
+            raise self.error("twl.jagged_tile takes the lengths of the rows as a value, as in twl.jagged_tile(lengths[tile])")
+        return dataclasses.replace(self.loop_spec(0, None, block_size, is_tile=True), begin=None, end=[], lengths=lengths)
 
     def language_static_range(self, begin_or_end, end_or_none, step):
         if end_or_none is None:

@@ -9,6 +9,7 @@ import re
 from . import _core
 from .errors import KernelError
 from .expressions import Signal, is_device
+from .language import LanguageFunction
 from .source import assigned_names, changed_in_part, read_before_assigned, read_names
 from .values import BlockSize, DeviceValue, LoopVariables, NeedsValue, NumberArgument, RunTimeNumber, Size, TensorProxy, TileProxy
 
@@ -40,6 +41,7 @@ class LoopSpec:
     single: bool = True  # one variable, not a tuple of them
     step: int | None = None  # of grid() and range()
     is_scalar: bool = False  # over no dimension: one pass, with no variable
+    lengths: DeviceValue | None = None  # of the rows of jagged_tile(), which say where it ends
 
     def unrolled(self, reader) -> range:
         begin = 0 if self.begin is None else reader.static_int(self.begin[0], "a bound of range")
@@ -206,7 +208,11 @@ class Loops:
                 step = self.static_int(bounds[2], "the step of range") if len(bounds) == 3 else 1
                 begin, end = (bounds[0], bounds[1]) if len(bounds) > 1 else (None, bounds[0])
                 return LoopSpec(None if begin is None else [begin], [end], is_tile=False, step=step)
-        return self.evaluate(node)
+        self.reads_bounds = self.depth == 0 and isinstance(node, ast.Call) and isinstance(self.evaluate(node.func), LanguageFunction)
+        try:
+            return self.evaluate(node)
+        finally:
+            self.reads_bounds = False
 
     def device_loop(self, node: ast.For, loop: LoopSpec) -> None:
         names = self.frame.names
@@ -260,6 +266,8 @@ class Loops:
         blocks = None
         if loop.blocks is not None:
             blocks = [self.block(block) for block in loop.blocks]
+        if loop.lengths is not None:
+            return _core.loop(None, [], blocks, jagged=loop.lengths.core, location=self.location)
         return _core.loop(None if begin is None else [self.operand(b) for b in begin], [self.operand(e) for e in end], blocks,
                           grid=not loop.is_tile, location=self.location)
 

@@ -44,6 +44,7 @@ class Reader(Device, HostTensors, Expressions, Statements, Loops, Calls, Languag
         self.allocated: list[TensorProxy] = []
         self.written: list[TensorProxy] = []
         self.had_loops = False
+        self.reads_bounds = False  # in the head of an outermost loop, where elements of arguments are bounds
         self.names_after_loops: dict[str, object] = {}
 
     def note_store(self, tensor: TensorProxy) -> None:

@@ -3,6 +3,7 @@
 import functools
 import math
 
+import pytest
 import torch
 
 import tilewright as tw
@@ -99,6 +100,70 @@ def test_bounds_from_data(agree):
     x = torch.randn(24)
     expected = torch.stack([x[a:b].sum() * (b - a) for a, b in zip(offsets[:-1].tolist(), offsets[1:].tolist())])
     agree(jagged_sum, (x, offsets), expected)
+
+
+def test_jagged_tiles_end_at_the_length_of_each_row(agree):
+    def jagged_sums(x, lengths, block):
+        out = x.new_empty([lengths.size(0)])
+        copy = torch.full_like(x, -1)
+        for rows in twl.tile(lengths.size(0)):
+            total = twl.zeros([rows])
+            for columns in twl.jagged_tile(lengths[rows], block_size=block):
+                values = x[rows, columns] + 1  # 1 only where there is an element
+                total += values.sum(1)
+                copy[rows, columns] = values
+            out[rows] = total
+        return out, copy
+
+    def expected(x, lengths, block):
+        inside = torch.arange(x.size(1))[None, :] < lengths[:, None]
+        return torch.where(inside, x + 1, 0).sum(1), torch.where(inside, x + 1, -1)
+
+    x = torch.randint(-5, 5, (9, 40)).float()
+    lengths = torch.tensor([0, 3, 40, 17, 16, 1, 0, 39, 8])
+    for block in (None, 16):
+        agree(jagged_sums, (x, lengths, block), expected, configs=({}, {"block_sizes": [4] if block else [4, 8]}),
+              interpreted=False)
+
+
+def test_outermost_bounds_from_data(agree):
+    def part(x, bounds):
+        out = torch.zeros_like(x)
+        for tile in twl.tile(bounds[0], bounds[1]):
+            out[tile] = x[tile] * 2
+        return out
+
+    def corner(x, sizes):
+        for rows, columns in twl.tile([sizes[0], sizes[-1]]):
+            x[rows, columns] = 1.0
+
+    x = torch.randn(50)
+    for begin, end in ((3, 40), (0, 50), (7, 7), (9, 2)):
+        inside = (torch.arange(50) >= begin) & (torch.arange(50) < end)
+        agree(part, (x, torch.tensor([begin, end])), torch.where(inside, x * 2, 0), configs=({}, {"block_sizes": [4]}))
+
+    def expected(x, sizes):
+        x[:sizes[0], :sizes[-1]] = 1
+        return [x]
+
+    agree(corner, (torch.zeros(9, 20), torch.tensor([5, 0, 13], dtype=torch.int32)), expected, written=[0])
+
+
+def test_what_is_no_length_of_jagged_rows_is_refused():
+    @tw.kernel()
+    def outside(x, lengths):
+        for tile in twl.jagged_tile(lengths):
+            x[tile] = 1.0
+
+    @tw.kernel()
+    def number(x, lengths):
+        for rows in twl.tile(x.size(0)):
+            for tile in twl.jagged_tile(5):
+                x[rows, tile] = 1.0
+
+    for kernel, message in ((outside, "goes into the loop over the rows"), (number, "takes the lengths of the rows as a value")):
+        with pytest.raises(tw.Error, match=message):
+            kernel(torch.zeros(3, 4), torch.tensor([1, 2, 3]))
 
 
 def test_branches_on_scalars(agree):

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 import tilewright as tw
+import tilewright.language as twl
 
 TESTS = os.path.dirname(os.path.dirname(__file__))
 sys.path += [os.path.join(TESTS, "triton"), os.path.join(TESTS, "gpu")]
@@ -47,3 +48,36 @@ def test_the_code_is_tritons():
 def test_an_unknown_backend_is_refused():
     with pytest.raises(tw.Error, match="there are 'cpu' and 'triton'"):
         tw.kernel(check_gpu.add.fn, backend="tpu")
+
+
+def test_bounds_of_outermost_loops_from_data():
+    @tw.kernel(backend="triton", autotune_effort="none")
+    def part(x, bounds):
+        out = torch.zeros_like(x)
+        for rows, columns in twl.tile([bounds[0], bounds[1]], [bounds[2], bounds[3]]):
+            out[rows, columns] = x[rows, columns] * 2
+        return out
+
+    x = torch.randn(30, 70)
+    for a, b, c, d in ((0, 0, 30, 70), (3, 5, 20, 41), (7, 7, 7, 70)):
+        expected = torch.zeros_like(x)
+        expected[a:c, b:d] = x[a:c, b:d] * 2
+        torch.testing.assert_close(part(x, torch.tensor([a, b, c, d])), expected)
+    assert "tl.num_programs" in part.bind((x, torch.tensor([0, 0, 30, 70]))).to_code()
+
+
+def test_jagged_tiles():
+    @tw.kernel(backend="triton", autotune_effort="none")
+    def sums(x, lengths):
+        out = x.new_empty([lengths.size(0)])
+        for rows in twl.tile(lengths.size(0)):
+            total = twl.zeros([rows])
+            for columns in twl.jagged_tile(lengths[rows]):
+                total += (x[rows, columns] + 1).sum(1)
+            out[rows] = total
+        return out
+
+    x = torch.randint(-5, 5, (9, 40)).float()
+    lengths = torch.tensor([0, 3, 40, 17, 16, 1, 0, 39, 8])
+    inside = torch.arange(40)[None, :] < lengths[:, None]
+    torch.testing.assert_close(sums(x, lengths), torch.where(inside, x + 1, 0).sum(1))
