@@ -61,6 +61,7 @@ public:
 
   CaseOutcome write(uint64_t seed, std::string& message) {
     fuzz::FuzzKernel kernel = fuzz::Generator(seed, prober_).generate();
+    kernel.run_time_sizes = false;
     std::vector<Array> arrays = fuzz::inputs_of(kernel);
     fuzz::RecordedCall recorded(kernel, arrays);
     Specialisation specialisation;

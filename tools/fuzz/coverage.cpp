@@ -37,6 +37,7 @@ Coverage Coverage::of_all(const std::vector<DType>& dtypes, const std::vector<st
     if (!find_form(name)) all.add("form", name, 0);
   for (DType dtype : dtypes) all.add("dtype", std::string(name(dtype)), 0);
   for (const std::string& option : options) all.add("option", option, 0);
+  for (const char* name : {"static", "at run time", "larger ones, of a specialisation"}) all.add("sizes", name, 0);
   for (int i = 0; i < kLayoutCount; ++i) all.add("layout", name(static_cast<Layout>(i)), 0);
   for (int i = 0; i < kContentsCount; ++i) all.add("contents", name(static_cast<Contents>(i)), 0);
   return all;
@@ -53,6 +54,7 @@ void Coverage::add(const FuzzKernel& kernel) {
       for (size_t i = 1; i < statement.numbers.size(); ++i)
         if (statement.numbers[i] > 0) add("form", "fixed block size");
   });
+  add("sizes", kernel.run_time_sizes ? "at run time" : "static");
   if (!kernel.blocks.empty()) add("form", "register_block_size");
   if (kernel.body.size() > 1) add("form", "several outermost loops");
   for (const FuzzTensor& tensor : kernel.tensors) {

@@ -3,6 +3,7 @@
 
 #include "fuzz/check_call.h"
 #include "fuzz/fuzz_kernel.h"
+#include "fuzz/record_kernel.h"
 
 #include "config/config_spec.h"
 #include "tilewright/config.h"
@@ -19,6 +20,14 @@ struct FuzzCase {
 
 /// With the kernel's default config; nothing where the kernel is refused.
 std::optional<FuzzCase> with_default_config(const FuzzKernel& kernel);
+
+/// Checks the larger arguments of a kernel with run-time sizes, with what was recorded for the call. Nothing where
+/// there are none, or where they are another specialisation.
+std::optional<CheckReport> check_larger(const FuzzKernel& kernel, const RecordedCall& call, const CallChecker& checker,
+                                        const Config& config);
+
+/// Whether this is what a kernel says that needs a length while it is compiled.
+bool needs_static_shapes(const FuzzKernel& kernel, const std::exception& error);
 
 /// Runs it in this process. A kernel that the DSL or the config spec refuses fails in the stage "record".
 CheckReport run_case(const FuzzCase& fuzz_case);

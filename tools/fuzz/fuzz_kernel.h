@@ -124,8 +124,9 @@ struct FuzzNumber {
 std::string numbered(char letter, int64_t number);
 
 struct FuzzKernel {
-  bool exact = true; // on whole numbers, with operations that are exact on them
-  uint64_t seed = 0; // of the tensors' elements
+  bool exact = true;           // on whole numbers, with operations that are exact on them
+  uint64_t seed = 0;           // of the tensors' elements
+  bool run_time_sizes = false; // static_shapes = false
   std::vector<int64_t> extents;
   std::vector<DerivedExtent> derived; // of some of the extents
   std::vector<int> blocks;            // registered block sizes, of loops over these extents

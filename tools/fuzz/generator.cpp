@@ -453,6 +453,7 @@ FuzzKernel Generator::generate() {
   }
   kernel.body = std::move(blocks_.back());
   tidy(kernel);
+  kernel.run_time_sizes = kernel.seed / 4 % 3 == 0;
   return kernel;
 }
 

@@ -1,6 +1,7 @@
 #include "fuzz/print_kernel.h"
 
 #include "fuzz/forms.h"
+#include "fuzz/larger_sizes.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -184,8 +185,8 @@ std::string Printer::kernel_text() {
   return text_;
 }
 
-std::string test_source(const FuzzKernel& kernel, const Config& config, const std::string& name,
-                        const std::string& what) {
+// With commas between.
+static std::string arguments_of(const FuzzKernel& kernel) {
   std::vector<std::string> arguments;
   for (size_t t = 0; t < kernel.tensors.size(); ++t) {
     const FuzzTensor& tensor = kernel.tensors[t];
@@ -199,6 +200,11 @@ std::string test_source(const FuzzKernel& kernel, const Config& config, const st
   }
   for (const FuzzNumber& number : kernel.numbers)
     arguments.push_back(fmt::format("{}({})", cpp_type(number.dtype), number.value));
+  return fmt::format("{}", fmt::join(arguments, ", "));
+}
+
+std::string test_source(const FuzzKernel& kernel, const Config& config, const std::string& name,
+                        const std::string& what) {
   std::string text =
       "#include \"fuzz/check_call.h\"\n#include \"fuzz/inputs.h\"\n#include \"tilewright/tilewright.h\"\n\n"
       "#include <gtest/gtest.h>\n\nnamespace tw = tilewright;\nusing namespace tilewright::fuzz;\n\n";
@@ -209,9 +215,13 @@ std::string test_source(const FuzzKernel& kernel, const Config& config, const st
   }
   text += fmt::format("TEST(fuzz, {}) {{\n  const auto kernel = ", name);
   for (char c : Printer(kernel).kernel_text()) text += c == '\n' ? std::string("\n  ") : std::string(1, c);
-  text += fmt::format(";\n  auto call = kernel.bind({});\n  EXPECT_EQ(check(call, {}), \"\");\n}}\n",
-                      fmt::join(arguments, ", "), config.to_cpp());
-  return text;
+  const char* with = kernel.run_time_sizes ? ".with(run_time_sizes())" : "";
+  text += fmt::format(";\n  auto call = kernel.bind({}){};\n  EXPECT_EQ(check(call, {}), \"\");\n",
+                      arguments_of(kernel), with, config.to_cpp());
+  if (std::optional<FuzzKernel> larger = kernel.run_time_sizes ? with_larger_sizes(kernel) : std::nullopt)
+    text += fmt::format("  auto larger = kernel.bind({}){};\n  EXPECT_EQ(check_other(call, larger, {}), \"\");\n",
+                        arguments_of(*larger), with, config.to_cpp());
+  return text + "}\n";
 }
 
 } // namespace tilewright::fuzz

@@ -146,6 +146,12 @@ static uint64_t bits_of(const FuzzNumber& number) {
   return bits;
 }
 
+static Settings with_static_shapes(bool are_static) {
+  Settings settings;
+  settings.static_shapes = are_static;
+  return settings;
+}
+
 RecordedCall::RecordedCall(const FuzzKernel& kernel, std::vector<Array> arrays)
     : kernel_(kernel), arrays_(std::move(arrays)) {
   definition_.name = "fuzzed";
@@ -166,12 +172,12 @@ RecordedCall::RecordedCall(const FuzzKernel& kernel, std::vector<Array> arrays)
     argument.data = &slots_[s];
     arguments_.push_back(argument);
   }
-  static const Settings settings;
+  static const Settings static_sizes = with_static_shapes(true), run_time_sizes = with_static_shapes(false);
   call_.arguments = arguments_;
   call_.record = &RecordedCall::record;
   call_.function = this;
   for (const FuzzTensor& tensor : kernel.tensors) call_.result_count += tensor.allocated;
-  call_.settings = &settings;
+  call_.settings = kernel.run_time_sizes ? &run_time_sizes : &static_sizes;
 }
 
 void RecordedCall::record(const void* function, std::span<const detail::Argument>, detail::Recording& recording) {

@@ -118,16 +118,26 @@ private:
         used.add("elements", "compared bit for bit", report.exact);
         used.add("elements", "incomparable", report.incomparable);
         if (report.outcome == CheckReport::Outcome::not_defined) used.add("run", "without a defined result");
+        if (report.outcome == CheckReport::Outcome::agreed) {
+          if (std::optional<CheckReport> larger = check_larger(kernel, call, checker, config)) {
+            used.add("sizes", "larger ones, of a specialisation");
+            report = *larger;
+          }
+        }
         if (report.outcome != CheckReport::Outcome::failed) continue;
         report_failure({kernel, config}, report, number);
         break; // one config tells enough
       }
     } catch (const std::exception& error) {
-      CheckReport report;
-      report.outcome = CheckReport::Outcome::failed;
-      report.stage = "record";
-      report.message = error.what();
-      report_failure({kernel, Config()}, report, number);
+      if (needs_static_shapes(kernel, error)) {
+        used.add("run", "refused with run-time sizes");
+      } else {
+        CheckReport report;
+        report.outcome = CheckReport::Outcome::failed;
+        report.stage = "record";
+        report.message = error.what();
+        report_failure({kernel, Config()}, report, number);
+      }
     }
     say(used.lines());
   }

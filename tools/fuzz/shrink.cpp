@@ -161,6 +161,7 @@ std::vector<Change> changes_of(const FuzzKernel& kernel) {
     changes.push_back(plain(&FuzzTensor::aligned, true));
     changes.push_back(plain(&FuzzTensor::contents, Contents::whole_numbers));
   }
+  changes.push_back([](FuzzKernel& k) { return std::exchange(k.run_time_sizes, false); });
   changes.push_back([](FuzzKernel& k) { return std::exchange(k.seed, 1) != 1; });
   return changes;
 }
