@@ -29,6 +29,7 @@ public:
     core_ = detail::make_kernel_core(kernel_.definition());
     BoundCall bound(core_, call, nullptr);
     backend_ = kernel_.runs_on_gpu(arguments.device()) ? Backend::Triton : Backend::Cpu;
+    make_for(arguments.device());
     nb::gil_scoped_release release;
     prepared_.emplace(bound, backend_);
   }
@@ -84,27 +85,15 @@ private:
       return prepared_->tune(effort, budget_seconds);
     }
     const Specialisation& specialisation = prepared_->specialisation();
-    nb::list arguments, written;
-    for (const Specialisation::Parameter& parameter : specialisation.parameters) {
-      if (parameter.is_written) written.append(nb::len(arguments));
+    nb::list arguments;
+    for (const Specialisation::Parameter& parameter : specialisation.parameters)
       arguments.append(arguments_.object(parameter.argument));
-    }
-    CandidateJob usual;
-    {
-      nb::gil_scoped_release release;
-      usual = prepared_->candidate(default_config(specialisation.spec));
-    }
-    std::string source = triton_source(usual.tile_ir, usual.config);
-    nb::object tuner =
-        nb::module_::import_("tilewright.gpu_tuning").attr("Tuner")(specialisation.kernel, source, arguments, written);
-    GpuRunner runner(tuner);
     TuneRequest request{effort, budget_seconds};
     request.job_for = [&](const Config& config) { return prepared_->candidate(config); };
     request.paste = [&](const Config& config) {
       return "tw.Config.from_json('" + prepared_->candidate(config).config.to_json() + "')";
     };
-    nb::gil_scoped_release release;
-    return tune_candidates(specialisation, runner, request);
+    return tune_on_gpu(specialisation, arguments, request);
   }
 
   static void record(const void* opaque, std::span<const detail::Argument>, detail::Recording& recording) {

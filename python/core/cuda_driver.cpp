@@ -17,6 +17,8 @@ CudaDriver::CudaDriver() {
   };
   find(launch_, "cuLaunchKernel");
   find(parameter_info_, "cuFuncGetParamInfo");
+  find(context_device_, "cuCtxGetDevice");
+  find(replace_address_, "cuTensorMapReplaceAddress");
   find(error_text_, "cuGetErrorString");
   if (!launch_) fail("{} has no cuLaunchKernel", name);
 }
@@ -31,10 +33,20 @@ bool CudaDriver::parameter_size(Function function, size_t index, size_t* bytes) 
   return parameter_info_(function, index, &offset, bytes) == 0; // an error: no parameter of that number
 }
 
+int CudaDriver::current_device() const {
+  int device = -1;
+  return context_device_(&device) == 0 ? device : -1; // an error: this thread has no context
+}
+
 void CudaDriver::refuse(int code) const {
   const char* text = nullptr;
   if (error_text_) error_text_(code, &text);
   fail("the launch of a kernel failed: {} (CUDA error {})", text ? text : "unknown", code);
+}
+
+void CudaDriver::replace_address(TensorMap& map, void* address) const {
+  int code = replace_address_(&map, address);
+  if (code != 0) refuse(code);
 }
 
 void CudaDriver::launch(Function function, const uint32_t grid[3], uint32_t threads, uint32_t shared_bytes,

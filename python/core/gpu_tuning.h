@@ -1,5 +1,8 @@
-// Candidates on a GPU: written here, compiled and measured by Python (tilewright/gpu_tuning.py).
+// Tuning a kernel on a GPU: candidates are written here, and compiled and measured by Python processes
+// (tilewright/gpu_tuning.py).
 #pragma once
+
+#include "python/core/torch_tensors.h"
 
 #include "driver/tune_candidates.h"
 
@@ -7,17 +10,15 @@
 
 namespace tilewright::python {
 
-/// `tuner` is a gpu_tuning.Tuner. Called without the interpreter lock, which is taken for each step.
-class GpuRunner final : public CandidateRunner {
-public:
-  explicit GpuRunner(nanobind::object tuner) : tuner_(std::move(tuner)) {}
+/// Kernels are made for this GPU from now on; for a device that is none, nothing changes. Needs the interpreter lock.
+void make_for(DeviceIndex device);
 
-  std::expected<std::shared_ptr<CompiledCandidate>, CandidateFailure> compile(const CandidateJob& job) override;
-  std::expected<Measurement, CandidateFailure> measure(CompiledCandidate& candidate, double best_microseconds) override;
-  std::expected<double, CandidateFailure> measure_again(CompiledCandidate& candidate) override;
+/// Not without a GPU, nor while a stream is captured into a graph. Needs the interpreter lock.
+bool can_tune_now(DeviceIndex device);
 
-private:
-  nanobind::object tuner_; // let go of with the lock
-};
+/// `arguments`: tensors and numbers, in order of the specialisation's parameters. `request` has a job_for. Needs the interpreter lock, which it
+/// gives away while it searches. Throws Error where nothing can be compiled.
+TuningResult tune_on_gpu(const Specialisation& specialisation, const nanobind::list& arguments,
+                         const TuneRequest& request);
 
 } // namespace tilewright::python

@@ -1,5 +1,6 @@
 #include "python/core/kernel.h"
 
+#include "python/core/gpu_tuning.h"
 #include "python/core/operands.h"
 
 #include "frontend/dsl_dynamic.h"
@@ -107,7 +108,7 @@ nb::object Kernel::call(PyObject* args, PyObject* kwargs) {
     if (autograd.is_none()) arguments.refuse_grad();
     return autograd(nb::handle(args), keywords);
   }
-  follow_torch_threads();
+  if (!runs_on_gpu(arguments.device())) follow_torch_threads();
   std::shared_ptr<Specialised> entry = find(arguments);
   if (!entry->is_compiled()) compile(*entry, arguments);
   LaunchArguments launch{arguments, objects.ptr()};
@@ -176,13 +177,9 @@ Recorded Kernel::record(const CompilerArguments& arguments, std::span<const Call
 // Once it is compiled.
 static void plan_allocations(Specialised& entry, DeviceIndex device) {
   const Specialisation& specialisation = entry.specialisation();
-  const Torch& torch = Torch::get();
-  entry.device = torch.device(device);
-  for (const HostPlan::Allocation& planned : specialisation.host.allocations) {
-    nb::list sizes;
-    for (int64_t size : planned.sizes_for({})) sizes.append(size); // shapes are static
-    entry.allocations.push_back({false, nb::tuple(sizes), torch.dtype(planned.dtype)});
-  }
+  for (const HostPlan::Allocation& planned : specialisation.host.allocations)
+    entry.allocations.push_back(
+        {false, NewTensor(planned.sizes_for({}), planned.dtype, device)});
   for (const HostPlan::Returned& returned : specialisation.host.returned)
     if (returned.kind == HostPlan::Returned::Kind::Allocation) entry.allocations[returned.index].is_returned = true;
   for (const Specialisation::Parameter& parameter : specialisation.parameters)
@@ -211,6 +208,16 @@ void Kernel::compile(Specialised& entry, const CallArguments& arguments) {
                     location};
 
   bool on_gpu = runs_on_gpu(arguments.device());
+  if (on_gpu) make_for(arguments.device());
+  TritonSearch search;
+  if (on_gpu && can_tune_now(arguments.device()))
+    search = [&](const Specialisation& specialisation, const TuneRequest& request) {
+      nb::gil_scoped_acquire lock;
+      nb::list list;
+      for (const Specialisation::Parameter& parameter : specialisation.parameters)
+        list.append(given.object(parameter.argument));
+      return tune_on_gpu(specialisation, list, request).best;
+    };
   nb::gil_scoped_release release;
   std::unique_lock making(entry.making); // whoever comes second finds it compiled
   {
@@ -220,7 +227,7 @@ void Kernel::compile(Specialised& entry, const CallArguments& arguments) {
   std::shared_ptr<const CompiledCall> cpu;
   std::shared_ptr<const TritonCall> gpu;
   if (on_gpu)
-    gpu = write_triton_call(definition(), call);
+    gpu = write_triton_call(definition(), call, search);
   else
     cpu = compile_call(definition(), call);
 

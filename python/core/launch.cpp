@@ -59,11 +59,14 @@ nb::object launch_on_cpu(const std::shared_ptr<Specialised>& entry, const Launch
       pointers[next++] = scratch.back().data();
       continue;
     }
-    made[i] = torch.empty(allocation.sizes.ptr(), allocation.dtype.ptr(), entry->device.ptr());
-    TensorView view;
-    torch.view(made[i].ptr(), view);
-    if (planned.fill) fills.emplace_back(array_of(view, {}, specialisation.location), *planned.fill);
-    pointers[next++] = view.data;
+    NewTensor::Made tensor = allocation.as_tensor.make();
+    made[i] = std::move(tensor.tensor);
+    if (planned.fill) {
+      TensorView view;
+      torch.view(made[i].ptr(), view);
+      fills.emplace_back(array_of(view, {}, specialisation.location), *planned.fill);
+    }
+    pointers[next++] = tensor.data;
   }
   {
     nb::gil_scoped_release release;

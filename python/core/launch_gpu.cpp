@@ -35,32 +35,27 @@ static nb::object python_number(const Number& number) {
 
 static nb::object launch_by_plan(const Specialised& entry, const GpuPlan& plan, const LaunchArguments& arguments) {
   const Specialisation& specialisation = entry.specialisation();
-  const Torch& torch = Torch::get();
   FewOf<void*> pointers(specialisation.parameters.size() + entry.allocations.size());
   size_t next = 0;
   for (const Specialisation::Parameter& parameter : specialisation.parameters)
     pointers[next++] = arguments.of(parameter).tensor.data;
   FewOf<nb::object> made(entry.allocations.size());
-  TensorView view;
   for (size_t i = 0; i < entry.allocations.size(); ++i) {
-    const Specialised::Allocation& allocation = entry.allocations[i];
-    made[i] = torch.empty(allocation.sizes.ptr(), allocation.dtype.ptr(), entry.device.ptr());
-    torch.view(made[i].ptr(), view);
-    pointers[next++] = view.data;
+    NewTensor::Made tensor = entry.allocations[i].as_tensor.make();
+    made[i] = std::move(tensor.tensor);
+    pointers[next++] = tensor.data;
     if (const std::optional<Number>& fill = specialisation.host.allocations[i].fill)
       made[i].attr("fill_")(python_number(*fill));
   }
   // PyTorch's allocator hands this memory on in the order of the stream, so that it may be let go of at once.
   std::vector<nb::object> kept;
   std::vector<void*> scratch;
-  for (const GpuLaunch& launch : plan.launches) {
-    if (launch.scratch_bytes == 0) continue;
-    nb::object sizes = nb::make_tuple(launch.scratch_bytes);
-    kept.push_back(torch.empty(sizes.ptr(), torch.dtype(int8).ptr(), entry.device.ptr()));
-    torch.view(kept.back().ptr(), view);
-    scratch.push_back(view.data);
+  for (const NewTensor& each : entry.scratch) {
+    NewTensor::Made tensor = each.make();
+    kept.push_back(std::move(tensor.tensor));
+    scratch.push_back(tensor.data);
   }
-  void* stream = torch.current_cuda_stream(plan.device);
+  void* stream = current_stream(plan.device);
   {
     nb::gil_scoped_release release; // a full queue makes the driver wait
     plan.run(pointers.data(), scratch.data(), stream);
@@ -68,17 +63,32 @@ static nb::object launch_by_plan(const Specialised& entry, const GpuPlan& plan, 
   return finish_call(entry, arguments, made);
 }
 
+// The driver is asked, for it launches in the context that is this thread's: without one, the first launch is left to
+// Triton, which makes it so.
+static int current_device(const CudaDriver& driver) {
+  return driver.knows_device() ? driver.current_device() : Torch::get().current_cuda_device();
+}
+
+static void keep_plan(Specialised& entry, const GpuPlan& plan) {
+  entry.scratch.clear();
+  for (const GpuLaunch& launch : plan.launches)
+    if (launch.scratch_bytes > 0)
+      entry.scratch.emplace_back(std::vector<int64_t>{static_cast<int64_t>(launch.scratch_bytes)}, int8,
+                                 DeviceIndex{DeviceIndex::kCuda, plan.device});
+  entry.gpu_plan = &plan;
+}
+
 nb::object launch_on_gpu(const std::shared_ptr<Specialised>& entry, const LaunchArguments& arguments) {
   const Specialisation& specialisation = entry->specialisation();
   int device = arguments.arguments.device().index;
-  bool has_plan = entry->plan.is_valid() && !entry->plan.is_none();
-  if (has_plan && Torch::get().current_cuda_device() == device)
-    return launch_by_plan(*entry, nb::cast<const GpuPlan&>(entry->plan), arguments);
+  if (entry->gpu_plan && current_device(CudaDriver::get()) == device)
+    return launch_by_plan(*entry, *entry->gpu_plan, arguments);
 
   nb::list given = launcher_arguments(specialisation, arguments);
   if (!entry->plan.is_valid() && !has_numbers(specialisation)) {
     nb::tuple both = nb::tuple(entry->program.attr("run_first")(given, device));
     entry->plan = both[1];
+    if (!entry->plan.is_none()) keep_plan(*entry, nb::cast<const GpuPlan&>(entry->plan));
     return finish_call(*entry, arguments, made_by_launcher(*entry, both[0]));
   }
   nb::object results = entry->program.attr("run")(given);

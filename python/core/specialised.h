@@ -2,6 +2,7 @@
 #pragma once
 
 #include "python/core/call_arguments.h"
+#include "python/core/new_tensors.h"
 
 #include "driver/compiled_call.h"
 #include "driver/triton_call.h"
@@ -13,6 +14,8 @@
 #include <vector>
 
 namespace tilewright::python {
+
+struct GpuPlan;
 
 /// What the record callback gives back.
 struct Recorded {
@@ -32,16 +35,17 @@ struct Specialised {
   std::shared_ptr<const TritonCall> gpu;
   nb::object program; // of gpu: a TritonProgram (tilewright/triton_program.py)
   nb::object plan;    // of gpu: a GpuPlan for its later launches, or None; not valid before the first one
-  nb::object device;  // where it allocates
+  const GpuPlan* gpu_plan = nullptr; // the same in C++; null where there is none
   Recorded::Finish finish = Recorded::Finish::none;
   nb::object function;
 
   /// An array that the host plan allocates.
   struct Allocation {
-    bool is_returned = false; // then made by torch, with these:
-    nb::object sizes, dtype;
+    bool is_returned = false; // then torch's always
+    NewTensor as_tensor;
   };
   std::vector<Allocation> allocations;
+  std::vector<NewTensor> scratch; // of plan's launches that want it, in order
   bool stores_to_arguments = false;
 
   bool is_compiled() const { return cpu || gpu; }

@@ -1,129 +1,96 @@
-"""Compiling and measuring a GPU kernel's candidates, for the search in C++.
+"""What the search in C++ needs to tune a kernel on a GPU: how to start its workers, and the arguments for them.
 
-A candidate is compiled without being run, so that several are at once, each in a thread of the search: Triton works outside
-of the interpreter lock. It is then run on copies of the arguments, its results are compared with those of the default
-config, and it is timed with device events, with the L2 cache emptied before each launch.
+Candidates are compiled by several processes (triton_compile_worker.py) and run by another one (triton_measure_worker.py),
+none of which is this one. All of them find the call's arguments in one file in memory: a description, and the tensors' bytes.
 """
 
 from __future__ import annotations
 
 import math
-import statistics
+import os
+import sys
 from typing import Sequence
 
 import torch
 
-from .triton_program import TritonProgram, _on_device_of, _Watch
+from .errors import Error
+from .worker_channel import write_arguments_file
 
-_CACHE_BYTES = 256 << 20  # more than any GPU's L2
-_GIVE_UP = 3.0  # times the best time: not measured any further
+_HERE = os.path.dirname(os.path.abspath(__file__))
+_ALIGNMENT = 64  # of a tensor's address, as far as a worker keeps it
+_MOST_COMPILERS = 16
+_COMPILER_BYTES = 12 << 30  # of address space; compiling one kernel takes some hundred megabytes
 
 
-class WrongResult(Exception):
-    """A candidate's result is not the default config's."""
+def gpu_of(device: torch.device) -> dict:
+    """What code is made for; without a GPU, as under Triton's interpreter, an H200."""
+    if device.type != "cuda":
+        return {"name": "sm_90", "capability": 90, "multiprocessors": 132, "shared_bytes": 227 << 10}
+    properties = torch.cuda.get_device_properties(device)
+    shared = getattr(properties, "shared_memory_per_block_optin", 227 << 10)
+    return {"name": properties.name, "capability": 10 * properties.major + properties.minor,
+            "multiprocessors": properties.multi_processor_count, "shared_bytes": shared}
 
 
-class Tuner:
+class Workers:
     """For one specialisation. ``written`` are the places of the arguments that the kernel stores to."""
 
-    def __init__(self, name: str, default_source: str, arguments: Sequence, written: Sequence[int]):
-        self._name = name
-        self._written = list(written)
-        self._original = list(arguments)
-        self._arguments = [_copied(value) if i in self._written else value for i, value in enumerate(arguments)]
-        self._cuda = any(isinstance(value, torch.Tensor) and value.is_cuda for value in arguments)
-        self._flush = None
-        self._baseline = self._outputs(TritonProgram(default_source, name))
+    def __init__(self, kernel: str, arguments: Sequence, written: Sequence[int]):
+        if not sys.executable:
+            raise Error("tuning on a GPU starts Python, and sys.executable does not say where it is")
+        tensors = [value for value in arguments if isinstance(value, torch.Tensor)]
+        device = tensors[0].device if tensors else torch.device("cpu")
+        if device.type == "cuda" and device.index is None:
+            device = torch.device("cuda", torch.cuda.current_device())
+        self._offset = 1 << 20  # behind the description
+        self._bytes: list[tuple[int, memoryview]] = []
+        description = {"kernel": kernel, "written": list(written), "device": str(device), "gpu": gpu_of(device),
+                       "arguments": [self._described(value) for value in arguments]}
+        self.file = os.memfd_create("tilewright arguments")
+        write_arguments_file(self.file, description, self._bytes)
+        os.ftruncate(self.file, max(os.fstat(self.file).st_size, self._offset))
+        self._bytes.clear()
 
-    def compile(self, source: str) -> TritonProgram:
-        program = TritonProgram(source, self._name)
-        if self._cuda:
-            with program._watching, _Compiling(program.module, program._launcher), _on_device_of(self._arguments):
-                program._launcher(*self._arguments)
-        return program
+    def _described(self, value) -> dict:
+        if not isinstance(value, torch.Tensor):
+            return {"number": value}
+        count = 0  # elements from the first to the last one
+        if value.numel() > 0:
+            count = 1 + sum((size - 1) * stride for size, stride in zip(value.shape, value.stride()))
+        begin = self._offset
+        if count:
+            flat = value.detach().as_strided((count,), (1,)).view(torch.uint8).cpu()
+            self._bytes.append((begin, memoryview(flat.numpy())))
+        size = count * value.element_size()
+        self._offset += math.ceil(size / 4096) * 4096
+        return {"dtype": str(value.dtype).removeprefix("torch."), "shape": list(value.shape), "strides": list(value.stride()),
+                "address": value.data_ptr() % _ALIGNMENT, "offset": begin, "bytes": size}
 
-    def measure(self, program: TritonProgram, best: float) -> tuple[float, bool]:
-        """Microseconds, and whether it was given up."""
-        self._compare(self._outputs(program))
-        first = self._times(program, 2)[-1]
-        if first > _GIVE_UP * best:
-            return first, True
-        repeats = max(5, min(30, int(20_000 / max(first, 1.0))))
-        return statistics.median(self._times(program, repeats)), False
+    @property
+    def compiler(self) -> list[str]:
+        return [sys.executable, os.path.join(_HERE, "triton_compile_worker.py")]
 
-    def measure_again(self, program: TritonProgram) -> float:
-        return statistics.median(self._times(program, 5))
+    @property
+    def compiler_environment(self) -> list[str]:
+        return [*self.environment, "TRITON_INTERPRET=0"]
 
-    def _outputs(self, program: TritonProgram) -> list[torch.Tensor]:
-        """What a run writes, from the arguments as they were at first."""
-        for i in self._written:
-            self._arguments[i].copy_(self._original[i])
-        results = program.run(self._arguments)
-        written = [self._arguments[i].clone() for i in self._written]
-        return written + [result.clone() for result in results]
+    @property
+    def measurer(self) -> list[str]:
+        return [sys.executable, os.path.join(_HERE, "triton_measure_worker.py")]
 
-    def _compare(self, found: list[torch.Tensor]) -> None:
-        for one, other in zip(found, self._baseline):
-            if one.numel() == 0 or one.shape != other.shape:  # of sizes that the config chooses
-                continue
-            if not one.dtype.is_floating_point:
-                if not torch.equal(one, other):
-                    raise WrongResult("differs from the default config's result")
-                continue
-            a, b = one.double(), other.double()
-            if not torch.equal(a.isfinite(), b.isfinite()):
-                raise WrongResult("is not finite where the default config's result is, or the other way round")
-            a, b = a.nan_to_num(0, 0, 0), b.nan_to_num(0, 0, 0)
-            error = (a - b).abs().max().item() / max(b.abs().max().item(), 1e-300)
-            # Rounding errors of sums grow with the square root of the number of terms.
-            allowed = 32 * torch.finfo(one.dtype).eps / 2 * math.sqrt(max(one.shape, default=1))
-            if not error <= allowed:
-                raise WrongResult(f"differs from the default config's result by {error:.2e} of its largest value, where "
-                                  f"{allowed:.2e} is rounding")
+    @property
+    def environment(self) -> list[str]:
+        """They find what this process has found."""
+        return ["PYTHONPATH=" + os.pathsep.join(entry for entry in sys.path if entry)]
 
-    def _times(self, program: TritonProgram, repeats: int) -> list[float]:
-        if not self._cuda:  # Triton's interpreter: only that it runs is of interest
-            import time
+    @property
+    def compilers(self) -> int:
+        """One core is for the process that measures."""
+        return max(1, min(len(os.sched_getaffinity(0)) - 1, _MOST_COMPILERS))
 
-            times = []
-            for _ in range(min(repeats, 2)):
-                begin = time.perf_counter()
-                program.run(self._arguments)
-                times.append((time.perf_counter() - begin) * 1e6)
-            return times
-        if self._flush is None:
-            device = next(value.device for value in self._arguments if isinstance(value, torch.Tensor))
-            self._flush = torch.empty(_CACHE_BYTES // 4, dtype=torch.int32, device=device)
-        with _on_device_of(self._arguments):
-            pairs = []
-            for _ in range(repeats):
-                begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-                self._flush.zero_()
-                begin.record()
-                program._launcher(*self._arguments)
-                end.record()
-                pairs.append((begin, end))
-            torch.cuda.synchronize()
-        return [begin.elapsed_time(end) * 1000 for begin, end in pairs]
+    @property
+    def compiler_bytes(self) -> int:
+        return _COMPILER_BYTES
 
-
-class _Compiling(_Watch):
-    """The launcher runs, but its kernels are only compiled."""
-
-    def __enter__(self):
-        super().__enter__()
-        for name, kernel in self._kept.items():
-            setattr(self.module, name, _CompiledOnly(kernel))
-        return self
-
-
-class _CompiledOnly:
-    def __init__(self, kernel):
-        self._kernel = kernel
-
-    def __getitem__(self, grid):
-        return lambda *args, **kwargs: self._kernel.warmup(*args, grid=grid, **kwargs)
-
-
-def _copied(value):
-    return value.clone(memory_format=torch.preserve_format) if isinstance(value, torch.Tensor) else value
+    def close(self) -> None:
+        os.close(self.file)

@@ -9,9 +9,11 @@ kernel's parameters are plain arrays, its first run is watched, and later calls 
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import hashlib
 import importlib.util
 import os
+import struct
 import sys
 import tempfile
 import threading
@@ -24,6 +26,7 @@ from . import _core
 from .errors import Error
 
 _ALLOCATORS = ("empty", "zeros", "full")
+_TENSOR_MAP_BYTES = 128  # of CUtensorMap
 
 
 def _directory() -> str:
@@ -176,17 +179,55 @@ def _plan(watch: _Watch, arguments: Sequence, device: int) -> _core.GpuPlan | No
     plan = _core.GpuPlan(device, [compiled for compiled, _, _ in watch.launches])
     for compiled, grid, passed in watch.launches:
         metadata = compiled.metadata
-        if any(id(array) not in places for array in passed):
-            return None  # a tensor descriptor, or a run-time number, on whose value Triton specialises
         if _option(metadata, "num_ctas", 1) != 1 or _option(metadata, "launch_cooperative_grid", False):
             return None
         if _option(metadata, "launch_pdl", False) or _option(metadata, "profile_scratch_size", 0):
             return None
+        parameters = _parameters(passed, places, list(_option(metadata, "tensordesc_meta", None) or []))
+        if parameters is None:
+            return None
         grid = (*grid, 1, 1)[:3]
         scratch = _option(metadata, "global_scratch_size", 0) * grid[0] * grid[1] * grid[2]
-        plan.add(compiled.function, grid, 32 * metadata.num_warps, metadata.shared, [places[id(array)] for array in passed],
-                 scratch)
+        try:
+            plan.add(compiled.function, grid, 32 * metadata.num_warps, metadata.shared, parameters, scratch)
+        except Error:  # the driver knows the kernel to have other parameters: those of another version of Triton
+            return None
     return plan
+
+
+def _parameters(passed: Sequence, places: dict, descriptions: list) -> list | None:
+    """Of a kernel, as GpuPlan takes them; None where only Triton knows: a run-time number, on whose value it specialises."""
+    parameters = []
+    for value in passed:
+        if id(value) in places:
+            parameters.append(places[id(value)])
+        elif id(getattr(value, "base", None)) in places:  # a tensor descriptor
+            described = _descriptor_parameters(value, descriptions)
+            if described is None:
+                return None
+            parameters.append((places[id(value.base)], described[0]))
+            parameters += described[1:]
+        else:
+            return None
+    return parameters
+
+
+def _descriptor_parameters(descriptor, descriptions: list) -> list[bytes] | None:
+    """The driver's tensor map, then the sizes in 4 bytes each and the strides in 8, as Triton 3.5 and later pass them; None
+    where this version does it otherwise. GpuPlan compares their sizes with the kernel's own."""
+    try:
+        from triton.backends.nvidia.driver import make_tensordesc_arg
+
+        tensor_map, *numbers = make_tensordesc_arg(descriptor, descriptions.pop(0))
+        kind, rank = type(tensor_map), len(descriptor.shape)
+        if kind.__name__ != "PyCUtensorMap" or kind.__basicsize__ <= _TENSOR_MAP_BYTES or len(numbers) != 2 * rank:
+            return None
+        # The map is the last member of its object.
+        content = ctypes.string_at(id(tensor_map) + kind.__basicsize__ - _TENSOR_MAP_BYTES, _TENSOR_MAP_BYTES)
+        sizes, strides = numbers[:rank], numbers[rank:]
+        return [content, *(struct.pack("<i", size) for size in sizes), *(struct.pack("<q", stride) for stride in strides)]
+    except (ImportError, AttributeError, IndexError, KeyError, TypeError, struct.error):
+        return None
 
 
 def _option(metadata, name: str, otherwise):

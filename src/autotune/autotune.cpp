@@ -7,6 +7,9 @@
 #include "support/log.h"
 
 #include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
 #include <limits>
 #include <mutex>
 #include <optional>
@@ -30,8 +33,12 @@ constexpr double kLeaderFactor = 1.2; // slower ones than the best by this are n
 constexpr double kDefaultFactor = 1.5, kWorthAChange = 0.02;
 constexpr int kFinaleRounds = 11;
 
+// How often it is asked whether the time is up while nothing comes to be measured.
+constexpr std::chrono::milliseconds kPatience(20);
+
 using Compiled = std::shared_ptr<CompiledCandidate>;
 using CompileResult = std::expected<Compiled, CandidateFailure>;
+using Job = std::expected<CandidateJob, CandidateFailure>;
 
 /// Exceptions are failures of the candidate, whatever they are.
 template <class Function> auto guarded(Outcome kind, Function&& function) -> decltype(function()) {
@@ -54,14 +61,14 @@ public:
   TuningRun(Search& search, CandidateRunner& runner, const TuningSubject& subject, const ConfigSpec& spec,
             const TuneOptions& options)
       : search_(search), runner_(runner), subject_(subject), options_(options),
-        clock_(options.clock ? *options.clock : steady_clock_), threads_(thread_count(options)), pool_(threads_),
-        default_(default_config(spec)), start_(clock_.seconds()) {
+        clock_(options.clock ? *options.clock : steady_clock_), threads_(thread_count(options, runner)),
+        pool_(threads_), default_(default_config(spec)), start_(clock_.seconds()) {
     if (options.catch_interrupt) interrupt_.emplace();
     result_.best = default_;
     result_.microseconds = result_.default_microseconds = kInfinity;
     log(start_text(subject_, options_.budget_seconds));
     log(search_.description());
-    log(space_text(space_size(spec), threads_));
+    log(space_text(space_size(spec), threads_, runner.measures_beside_compiling()));
     log(default_text(default_));
   }
 
@@ -89,8 +96,9 @@ private:
     std::vector<double> again = {};
   };
 
-  static unsigned thread_count(const TuneOptions& options) {
-    return options.compile_threads ? options.compile_threads : std::max(1u, std::thread::hardware_concurrency());
+  static unsigned thread_count(const TuneOptions& options, const CandidateRunner& runner) {
+    if (options.compile_threads) return options.compile_threads;
+    return runner.compile_threads() ? runner.compile_threads() : std::max(1u, std::thread::hardware_concurrency());
   }
 
   void log(const std::string& line) const {
@@ -100,54 +108,95 @@ private:
       log_info("{}", line);
   }
 
-  double elapsed() { return clock_.seconds() - start_; }
+  double now() {
+    std::lock_guard lock(clock_mutex_); // a clock need not be safe to ask from several threads
+    return clock_.seconds();
+  }
+  double elapsed() { return now() - start_; }
   bool cancelled() const { return options_.cancel.stop_requested() || (interrupt_ && interrupt_->requested()); }
 
   /// The first candidate of all is tried whatever the budget: it is what comes of a run that has no time.
-  bool stopped() { return cancelled() || (first_was_taken_ && clock_.seconds() >= search_deadline_); }
+  bool stopped() { return cancelled() || (first_was_taken_ && now() >= search_deadline_); }
 
   void try_batch(const std::vector<Config>& batch) {
     std::vector<Trial> trials;
     for (const Config& config : batch) trials.push_back({config});
-    size_t failed = 0;
-    const size_t chunk = kChunkPerThread * threads_;
-    for (size_t begin = 0; begin < batch.size() && !stopped(); begin += chunk) {
-      const size_t count = std::min(chunk, batch.size() - begin);
-      std::vector<std::optional<CompileResult>> compiled = compile(std::span(batch).subspan(begin, count));
-      for (size_t i = 0; i < count && !stopped(); ++i)
-        if (compiled[i]) {
-          try_candidate(trials[begin + i], std::move(*compiled[i]));
-          compiled[i].reset(); // a loser's code is freed at once
-          failed += is_failure(trials[begin + i].outcome);
-        }
-    }
+    if (runner_.measures_beside_compiling())
+      try_as_they_come(trials);
+    else
+      try_in_chunks(trials);
+    const size_t failed = std::ranges::count_if(trials, [](const Trial& trial) { return is_failure(trial.outcome); });
     search_.learn(trials);
     const bool tried = std::ranges::any_of(trials, [](const Trial& t) { return t.outcome != Outcome::skipped; });
     if (tried) log(step_text(elapsed(), search_.progress(), failed, result_.best, default_));
   }
 
-  /// Nothing for those that there was no time for.
-  std::vector<std::optional<CompileResult>> compile(std::span<const Config> configs) {
-    std::vector<std::optional<CompileResult>> results(configs.size());
-    std::vector<std::expected<CandidateJob, CandidateFailure>> jobs;
-    for (const Config& config : configs)
-      jobs.push_back(guarded(Outcome::compile_failed, [&]() -> std::expected<CandidateJob, CandidateFailure> {
-        if (subject_.job_for) return subject_.job_for(config);
-        return CandidateJob{subject_.tile_ir, subject_.arguments, config};
+  std::vector<Job> jobs_for(std::span<const Trial> trials) const {
+    std::vector<Job> jobs;
+    for (const Trial& trial : trials)
+      jobs.push_back(guarded(Outcome::compile_failed, [&]() -> Job {
+        if (subject_.job_for) return subject_.job_for(trial.config);
+        return CandidateJob{subject_.tile_ir, subject_.arguments, trial.config};
       }));
-    const bool is_first_chunk = result_.history.empty();
-    std::mutex clock_mutex; // a clock need not be safe to ask from several threads
-    pool_.run(configs.size(), [&](size_t i) {
-      if (!(is_first_chunk && i == 0)) {
-        std::lock_guard lock(clock_mutex);
-        if (cancelled() || clock_.seconds() >= search_deadline_) return;
-      }
-      results[i] = guarded(Outcome::compile_failed, [&]() -> CompileResult {
-        if (!jobs[i]) return std::unexpected(jobs[i].error());
-        return runner_.compile(*jobs[i]);
-      });
+    return jobs;
+  }
+
+  void try_in_chunks(std::span<Trial> trials) {
+    const size_t chunk = kChunkPerThread * threads_;
+    for (size_t begin = 0; begin < trials.size() && !stopped(); begin += chunk) {
+      std::span<Trial> some = trials.subspan(begin, std::min(chunk, trials.size() - begin));
+      std::vector<std::optional<CompileResult>> compiled(some.size());
+      const bool is_first_chunk = result_.history.empty();
+      const std::vector<Job> jobs = jobs_for(some);
+      pool_.run(some.size(), [&](size_t i) { compiled[i] = compile(jobs[i], is_first_chunk && i == 0); });
+      for (size_t i = 0; i < some.size() && !stopped(); ++i)
+        if (compiled[i]) {
+          try_candidate(some[i], std::move(*compiled[i]));
+          compiled[i].reset(); // a loser's code is freed at once
+        }
+    }
+  }
+
+  /// Each as soon as it is compiled. When the time is up, what is under way is told to stop.
+  void try_as_they_come(std::span<Trial> trials) {
+    struct Ready {
+      size_t index;
+      std::optional<CompileResult> compiled;
+    };
+    std::mutex mutex;
+    std::condition_variable added;
+    std::deque<Ready> ready;
+    const bool is_first_batch = result_.history.empty();
+    const std::vector<Job> jobs = jobs_for(trials);
+    pool_.start(trials.size(), [&](size_t i) {
+      std::optional<CompileResult> compiled = compile(jobs[i], is_first_batch && i == 0);
+      std::lock_guard lock(mutex);
+      ready.push_back({i, std::move(compiled)});
+      added.notify_one();
     });
-    return results;
+    bool is_stopping = false;
+    for (size_t count = 0; count < trials.size(); ++count) {
+      std::unique_lock lock(mutex);
+      while (!added.wait_for(lock, kPatience, [&] { return !ready.empty(); }))
+        if (!is_stopping && stopped()) {
+          is_stopping = true;
+          runner_.stop_compiling();
+        }
+      Ready next = std::move(ready.front());
+      ready.pop_front();
+      lock.unlock();
+      if (next.compiled && !is_stopping && !stopped()) try_candidate(trials[next.index], std::move(*next.compiled));
+    }
+    pool_.wait();
+  }
+
+  /// Called by several threads. Nothing where there is no time for it; the first candidate is compiled all the same.
+  std::optional<CompileResult> compile(const Job& job, bool is_first) {
+    if (!is_first && (cancelled() || now() >= search_deadline_)) return std::nullopt;
+    return guarded(Outcome::compile_failed, [&]() -> CompileResult {
+      if (!job) return std::unexpected(job.error());
+      return runner_.compile(*job);
+    });
   }
 
   void try_candidate(Trial& trial, CompileResult compiled) {
@@ -197,7 +246,7 @@ private:
     const double deadline = start_ + options_.budget_seconds;
     for (int round = 0; round < kFinaleRounds && leaders_.size() > 1; ++round)
       for (size_t i = 0; i < leaders_.size();) {
-        if (cancelled() || clock_.seconds() >= deadline) return take_fastest_again(round);
+        if (cancelled() || now() >= deadline) return take_fastest_again(round);
         if (auto again = guarded(Outcome::run_failed, [&] { return runner_.measure_again(*leaders_[i].compiled); })) {
           leaders_[i].again.push_back(*again);
           ++i;
@@ -226,6 +275,8 @@ private:
 
   void finish() {
     result_.seconds = elapsed();
+    if (auto best = std::ranges::find(leaders_, result_.best, &Leader::config); best != leaders_.end())
+      result_.compiled = best->compiled;
     if (cancelled())
       result_.stop_reason = StopReason::interrupted;
     else if (!search_is_finished_)
@@ -241,6 +292,7 @@ private:
   const TuneOptions& options_;
   SteadyClock steady_clock_;
   Clock& clock_;
+  std::mutex clock_mutex_;
   const unsigned threads_;
   CompilePool pool_;
   std::optional<InterruptScope> interrupt_;

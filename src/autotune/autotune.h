@@ -1,7 +1,8 @@
 // Tuning: have a search's candidates compiled and measured within a budget, and say which is fastest.
 //
 // Candidates are taken in small chunks: a chunk is compiled on all threads, then measured alone, one candidate after
-// the other, so that the two never disturb each other and the budget holds inside a generation too. In the end the
+// the other, so that the two never disturb each other and the budget holds inside a generation too. Where the runner
+// measures elsewhere than it compiles, each is measured as soon as it is compiled, while others are. In the end the
 // leaders and the default config are measured again in turns, for a best that is only lucky on a shared machine.
 #pragma once
 
@@ -12,6 +13,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -22,7 +24,7 @@ namespace tilewright {
 
 struct TuneOptions {
   double budget_seconds = 10;   // for everything; what is under way when it ends is finished
-  unsigned compile_threads = 0; // 0: one per core
+  unsigned compile_threads = 0; // 0: as many as the runner wants
   size_t leaders = 5;           // so many of the fastest are compared again in the end
   bool catch_interrupt = true;  // Ctrl-C ends the search and keeps the best so far
   std::stop_token cancel = {};  // so does a stop request
@@ -47,7 +49,8 @@ struct TuningResult {
   double microseconds = 0;         // infinite if it was stopped before anything was measured: best is then the default
   double default_microseconds = 0; // of the spec's default config; infinite if that was not measured
   StopReason stop_reason = StopReason::search_finished;
-  double seconds = 0; // the whole run
+  double seconds = 0;                          // the whole run
+  std::shared_ptr<CompiledCandidate> compiled; // the best config's; null where nothing was measured
 
   std::vector<TrialRecord> history;                           // in the order measured; no skipped ones
   std::map<Outcome, size_t> counts;                           // by outcome

@@ -31,6 +31,8 @@ std::string_view name(Outcome outcome) {
   case Outcome::wrong_result: return "wrong result";
   case Outcome::timed_out: return "timed out";
   case Outcome::crashed: return "crashed";
+  case Outcome::out_of_memory: return "out of memory";
+  case Outcome::poisoned: return "broke the device's context";
   case Outcome::skipped: return "skipped";
   }
   return "";

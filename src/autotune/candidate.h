@@ -44,8 +44,10 @@ enum class Outcome : uint8_t {
   compile_failed, // refused or failed on the way to native code
   run_failed,     // it or its check threw
   wrong_result,   // differs from the baseline
-  timed_out,      // did not come back
+  timed_out,      // did not come back in time, to compile or to run
   crashed,        // took its worker with it
+  out_of_memory,  // wanted more memory than a worker may have
+  poisoned,       // broke the device's context: an illegal access, say
   skipped,        // not tried: the run was stopped before
 };
 
@@ -78,12 +80,21 @@ class CandidateRunner {
 public:
   virtual ~CandidateRunner() = default;
 
+  /// How many compile() calls at once are of use; 0: one for each core.
+  virtual unsigned compile_threads() const { return 0; }
+  /// Whether compiling leaves alone what is measured: candidates are then measured as they come, while others compile.
+  virtual bool measures_beside_compiling() const { return false; }
+  /// The search has ended: compile() calls under way come back soon, with the outcome `skipped` or any other. None
+  /// follow.
+  virtual void stop_compiling() {}
+
   /// Called from several threads at once.
   virtual std::expected<std::shared_ptr<CompiledCandidate>, CandidateFailure> compile(const CandidateJob& job) = 0;
 
   /// Runs the candidate, compares its result with the baseline's and measures it. Never called while anything is
-  /// compiled or measured. What takes clearly longer than `best_microseconds` (infinite at first) need not be measured
-  /// well, and may be given up half way. measure_runtime.h has the policy.
+  /// measured, nor while anything is compiled unless measures_beside_compiling(). What takes clearly longer than
+  /// `best_microseconds` (infinite at first) need not be measured well, and may be given up half way. measure_runtime.h
+  /// has the policy.
   virtual std::expected<Measurement, CandidateFailure> measure(CompiledCandidate& candidate,
                                                                double best_microseconds) = 0;
 

@@ -11,12 +11,21 @@ CompilePool::CompilePool(unsigned thread_count) {
 
 CompilePool::~CompilePool() = default;
 
-void CompilePool::run(size_t count, const std::function<void(size_t)>& work) {
-  std::unique_lock lock(mutex_);
-  work_ = &work;
+void CompilePool::run(size_t count, std::function<void(size_t)> work) {
+  start(count, std::move(work));
+  wait();
+}
+
+void CompilePool::start(size_t count, std::function<void(size_t)> work) {
+  std::lock_guard lock(mutex_);
+  work_ = std::move(work);
   next_ = 0;
   count_ = count;
   work_added_.notify_all();
+}
+
+void CompilePool::wait() {
+  std::unique_lock lock(mutex_);
   work_done_.wait(lock, [this] { return next_ == count_ && running_ == 0; });
   work_ = nullptr;
 }
@@ -27,7 +36,7 @@ void CompilePool::work_until_stopped(std::stop_token stop) {
     const size_t index = next_++;
     ++running_;
     lock.unlock();
-    (*work_)(index);
+    work_(index);
     lock.lock();
     --running_;
     if (next_ == count_ && running_ == 0) work_done_.notify_one();

@@ -15,6 +15,9 @@ constexpr double kLeastWeight = 0.4, kLargestWeight = 1.0; // a difference's wei
 // How often a trial is drawn again when it has been seen before.
 constexpr int kDraws = 24;
 
+// Where the first configs fill a population, a part of one is tried beside them.
+constexpr size_t kOthersBeside = 4;
+
 /// Measured before given up before failed; then by time.
 bool is_better(const Trial& a, const Trial& b) {
   auto rank = [](const Trial& trial) {
@@ -55,13 +58,21 @@ bool DifferentialEvolutionSearch::propose(const Config& config, ConfigPoint poin
 void DifferentialEvolutionSearch::propose_first_population() {
   const ConfigPoint start = default_point(spec_);
   propose(decode(spec_, start), start, 0);
-  for (const Config& config : options_.first)
-    if (batch_.size() < options_.population) propose(config, encode(spec_, config), 0);
+  std::vector<ConfigPoint> sensible = {start};
+  for (const Config& config : options_.first) {
+    sensible.push_back(encode(spec_, config));
+    propose(config, sensible.back(), 0);
+  }
+  const size_t wanted = std::max(options_.population, batch_.size() + options_.population / kOthersBeside);
   const size_t most_draws = kDraws * options_.population; // a small space may hold fewer configs than are asked for
-  for (size_t i = 0; i < most_draws && batch_.size() < options_.population; ++i) {
-    ConfigPoint point = i % 2 == 0 ? random_point(spec_, random_) : mutate(spec_, start, random_);
+  for (size_t i = 0; i < most_draws && batch_.size() < wanted; ++i) {
+    ConfigPoint point = i % 2 == 0 ? random_point(spec_, random_) : mutate(spec_, one_of(sensible), random_);
     propose(decode(spec_, point), point, 0);
   }
+}
+
+const ConfigPoint& DifferentialEvolutionSearch::one_of(const std::vector<ConfigPoint>& points) {
+  return points.size() == 1 ? points.front() : points[random_.below(points.size())];
 }
 
 void DifferentialEvolutionSearch::propose_generation() {
@@ -112,6 +123,7 @@ void DifferentialEvolutionSearch::learn(std::span<const Trial> trials) {
     }
   }
   std::ranges::stable_sort(population_, is_better, &Member::trial);
+  if (population_.size() > options_.population) population_.resize(options_.population);
 }
 
 SearchProgress DifferentialEvolutionSearch::progress() const {

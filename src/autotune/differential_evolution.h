@@ -3,7 +3,8 @@
 // A population of configs is measured; then each generation proposes one trial per member, made of the differences
 // between other members, and a trial that is no slower takes its member's place. What the textbook leaves open:
 //   - The first population holds the default config and the given first configs; the rest is half random, half a few
-//     steps away from the default, which is a sensible config already.
+//     steps away from one of those, which are sensible configs already. Where the given ones alone are more than a
+//     population, a few others are tried beside them, and the best stay.
 //   - Budgets here are a few hundred trials, not thousands. So half of the trials are a few random steps from the best
 //     member instead, and half of the differences are added to the best member.
 //   - A config is never proposed twice. A trial seen before makes way for a few steps from any member, then for a
@@ -43,6 +44,7 @@ private:
   };
 
   void propose_first_population();
+  const ConfigPoint& one_of(const std::vector<ConfigPoint>& points);
   void propose_generation();
   bool propose(const Config& config, ConfigPoint point, size_t parent);
   ConfigPoint difference_trial(const ConfigPoint& parent);

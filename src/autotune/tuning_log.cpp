@@ -98,9 +98,11 @@ std::string start_text(const TuningSubject& subject, double budget_seconds) {
   return fmt::format("tuning {} for at most {:g} s; Ctrl-C keeps the best so far", subject.kernel, budget_seconds);
 }
 
-std::string space_text(double space_size, unsigned compile_threads) {
-  return fmt::format("{:g} configs to choose from; compiling on {} thread{}, measuring alone", space_size,
-                     compile_threads, compile_threads == 1 ? "" : "s");
+std::string space_text(double space_size, unsigned compile_threads, bool beside) {
+  return fmt::format(
+      "{:g} configs to choose from; compiling {} {}{}, {}", space_size, beside ? "in" : "on", compile_threads,
+      beside ? (compile_threads == 1 ? " process" : " processes") : (compile_threads == 1 ? " thread" : " threads"),
+      beside ? "measuring meanwhile" : "measuring alone");
 }
 
 std::string default_text(const Config& default_config) {

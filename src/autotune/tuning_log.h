@@ -22,7 +22,8 @@ namespace tilewright {
 std::string time_text(double microseconds);
 
 std::string start_text(const TuningSubject& subject, double budget_seconds);
-std::string space_text(double space_size, unsigned compile_threads);
+/// `beside`: candidates are measured while others compile.
+std::string space_text(double space_size, unsigned compile_threads, bool beside);
 std::string default_text(const Config& default_config);
 
 /// A generation's line. The best config is given by the options in which it differs from the default, which normalise()

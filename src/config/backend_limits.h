@@ -17,6 +17,10 @@ struct BackendOption {
   std::vector<ConfigValue> choices = {}; // offered where there are two
   ConfigValue default_value = nullptr;
   bool ordered = false; // neighbours in the list can be expected to perform alike
+  /// It decides something only where this option has one of these values; else nothing hangs on another one.
+  std::string only_with = {};
+  std::vector<ConfigValue> only_values = {};
+  std::string only_why = {};
   /// Which kernels have it.
   enum class Kernels { All, WithDot, WithoutDot, WithLoop } kernels = Kernels::All;
 };
@@ -42,8 +46,16 @@ struct BackendLimits {
   int64_t programs_per_worker = 4;
 
   int64_t max_block_elements = INT64_MAX; // elements of the largest tile value that a program may hold
-  bool pads_extents = false;              // all sizes are powers of two: extents are rounded up, blocks are chosen so
-  bool loops_are_annotated = false;       // loops are unrolled, pipelined, ... by the compiler behind the backend
+
+  // What a search keeps to where programs are of many threads, in warps; 0: there is no such limit. A thread's
+  // registers are of 32 bits. In `dot_registers` are the accumulators of all dots of one loop.
+  int64_t warp_threads = 0;
+  int64_t shared_bytes = 0; // of a program
+  int64_t value_registers = 0, dot_registers = 0;
+  bool pads_extents = false;        // all sizes are powers of two: extents are rounded up, blocks are chosen so
+  bool loops_are_annotated = false; // loops are unrolled, pipelined, ... by the compiler behind the backend
+
+  bool has_starts = false; // configs to begin with are recognised from the kernel's structure (config/starts.h)
 
   std::vector<std::string> pid_types; // in the order of preference; the first is the default
   std::vector<std::string> options;   // names of the options that have a meaning on this backend

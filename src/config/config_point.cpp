@@ -67,11 +67,96 @@ void fit_dependence(const std::vector<FlatEntry>& entries, const Dependence& dep
   point[i] = nearest_proposal(entries[i].entry(), default_value(entries[i].entry()));
 }
 
+/// A point as a resource limit sees it, and what can be done where it needs too much.
+class ResourceUse {
+public:
+  ResourceUse(const std::vector<FlatEntry>& entries, const ResourceLimit& limit, ConfigPoint& point)
+      : entries_(entries), limit_(limit), point_(point) {}
+
+  /// Fewer stages, down to two; then more to share it out among; then the largest size lowered; then one stage.
+  void fit() {
+    while (needed() > limit_.most)
+      if (!lower_stages(2) && !share_out() && !lower_largest() && !lower_stages(1)) return;
+  }
+
+private:
+  ConfigValue value(const EntryName& name) const {
+    const size_t i = flat_index(entries_, name.option, name.entry);
+    return proposal(entries_[i].entry(), point_[i]);
+  }
+
+  bool counts(const ResourceLimit::Term& term) const {
+    return std::ranges::all_of(term.only_where, [&](const auto& condition) {
+      return std::ranges::find(condition.second, value(condition.first)) != condition.second.end();
+    });
+  }
+
+  const EntryName* stages_entry() const {
+    for (const EntryName& name : limit_.stages)
+      if (value(name).as_int() > 0) return &name;
+    return nullptr;
+  }
+
+  double needed() const {
+    const EntryName* stages = stages_entry();
+    double sum = 0;
+    for (const ResourceLimit::Term& term : limit_.terms) {
+      if (!counts(term)) continue;
+      double product = term.constant_factor;
+      for (const auto& [option, entry] : term.factors)
+        product *= static_cast<double>(size_at(entries_, point_, flat_index(entries_, option, entry)));
+      sum += product * (term.staged && stages ? static_cast<double>(value(*stages).as_int()) : 1);
+    }
+    return sum / (limit_.divided_by ? static_cast<double>(value(*limit_.divided_by).as_int()) : 1);
+  }
+
+  bool lower_stages(int64_t least) {
+    const EntryName* stages = stages_entry();
+    if (!stages || value(*stages).as_int() <= least) return false;
+    int64_t& index = point_[flat_index(entries_, stages->option, stages->entry)];
+    if (index == 0) return false;
+    --index;
+    return true;
+  }
+
+  bool share_out() {
+    if (!limit_.divided_by || value(*limit_.divided_by).as_int() >= limit_.most_divisor) return false;
+    const size_t i = flat_index(entries_, limit_.divided_by->option, limit_.divided_by->entry);
+    if (point_[i] + 1 >= proposal_count(entries_[i].entry())) return false;
+    ++point_[i];
+    return true;
+  }
+
+  bool lower_largest() {
+    size_t largest = entries_.size();
+    int64_t largest_size = 1;
+    for (const ResourceLimit::Term& term : limit_.terms)
+      for (const auto& [option, entry] : term.factors) {
+        const size_t i = flat_index(entries_, option, entry);
+        if (point_[i] == 0 || size_at(entries_, point_, i) <= largest_size) continue;
+        largest = i;
+        largest_size = size_at(entries_, point_, i);
+      }
+    if (largest == entries_.size()) return false;
+    --point_[largest];
+    return true;
+  }
+
+  const std::vector<FlatEntry>& entries_;
+  const ResourceLimit& limit_;
+  ConfigPoint& point_;
+};
+
 ConfigPoint fit(const ConfigSpec& spec, ConfigPoint point) {
   const std::vector<FlatEntry> entries = flatten(spec);
+  auto fit_dependences = [&] {
+    for (const Dependence& dependence : spec.dependences) fit_dependence(entries, dependence, point);
+  };
   for (const ElementLimit& limit : spec.element_limits) fit_limit(entries, limit, point);
+  if (!spec.resource_limits.empty()) fit_dependences(); // what is put back to its default may be more
+  for (const ResourceLimit& limit : spec.resource_limits) ResourceUse(entries, limit, point).fit();
   fit_inside(entries, point);
-  for (const Dependence& dependence : spec.dependences) fit_dependence(entries, dependence, point);
+  fit_dependences();
   return point;
 }
 

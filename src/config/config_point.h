@@ -1,8 +1,8 @@
 // Configs as points of a discrete space: how searches see them, without knowing what any option means.
 //
 // A point has one number per entry of the spec, in the spec's order: the entry's proposal. Every function here that
-// returns a point returns one that keeps the spec's element limits, the blocks that walk inside others, and the
-// dependences.
+// returns a point returns one that keeps the spec's element and resource limits, the blocks that walk inside others,
+// and the dependences.
 #pragma once
 
 #include "config/config_spec.h"

@@ -6,8 +6,10 @@
 #include "tilewright/config.h"
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace tilewright {
@@ -38,6 +40,24 @@ struct ElementLimit {
   int64_t max_elements = INT64_MAX;
 };
 
+/// A bound that a search keeps to, on what a program needs of a resource; no rule, for it is an estimate: a config that
+/// a user gives may be beyond it. What is needed is a sum of products of sizes.
+struct ResourceLimit {
+  struct Term {
+    std::vector<EntryName> factors = {}; // of block_sizes and reduction_loops
+    double constant_factor = 1;
+    bool staged = false; // once for each stage
+    /// It counts only where each of these entries has one of the values.
+    std::vector<std::pair<EntryName, std::vector<ConfigValue>>> only_where = {};
+  };
+  std::string what; // "shared memory of the loop (matmul.cpp:12)"
+  std::vector<Term> terms = {};
+  std::vector<EntryName> stages = {};                 // the number of stages: the first of these that is not 0
+  std::optional<EntryName> divided_by = std::nullopt; // shared out among so many
+  int64_t most_divisor = 1;                           // beyond that sharing more is no help
+  double most = 0;
+};
+
 /// An entry that decides something only where another one has some value. Elsewhere it has its default: two configs
 /// that differ make different programs.
 struct Dependence {
@@ -53,6 +73,9 @@ struct ConfigSpec {
   std::map<std::string, std::string>
       inapplicable; // options that exist, but not here -> why ("no dimension is reduced")
   std::vector<ElementLimit> element_limits;
+  std::vector<ResourceLimit> resource_limits;
+  std::vector<Config>
+      starts; // complete configs that suit the machine for work of this kind, the default first; or none
   std::vector<Dependence> dependences; // an entry comes before those that depend on it
 
   /// Null when there is no such option.

@@ -3,6 +3,9 @@
 #include "config/access_choices.h"
 #include "config/block_roles.h"
 #include "config/default_blocks.h"
+#include "config/resource_limits.h"
+#include "config/starts.h"
+#include "config/tile_size.h"
 #include "ir/context.h"
 #include "ir/flattening.h"
 #include "ir/host_choices.h"
@@ -93,6 +96,8 @@ public:
     for (const char* name : kOtherOptions)
       if (!spec_.find(name) && !spec_.inapplicable.contains(name))
         spec_.inapplicable[name] = fmt::format("it has no meaning on the {} backend", limits_.backend);
+    if (limits_.warp_threads > 0) spec_.resource_limits = resource_limits(kernel_, limits_, rollable_, spec_);
+    if (limits_.has_starts) add_starts(kernel_, roles_, limits_, spec_);
     return std::move(spec_);
   }
 
@@ -439,6 +444,7 @@ private:
   void add_own_options() {
     for (const BackendOption& own : limits_.own_options) {
       ChoiceEntry entry{.choices = own.choices, .default_value = own.default_value, .ordered = own.ordered};
+      if (spec_.find(own.name)) continue; // there may be several of a name, for different kernels
       if (own.choices.size() < 2)
         spec_.inapplicable[own.name] = "there is nothing to choose on this machine";
       else if (own.kernels == BackendOption::Kernels::WithDot && !has_dot(kernel_))
@@ -447,9 +453,13 @@ private:
         spec_.inapplicable[own.name] = "the kernel has a dot";
       else if (own.kernels == BackendOption::Kernels::WithLoop && !may_have_loop())
         spec_.inapplicable[own.name] = "no program has a loop";
-      else
+      else {
+        spec_.inapplicable.erase(own.name);
+        if (!own.only_with.empty())
+          dependences_.push_back({{own.name, 0}, {own.only_with, 0}, own.only_values, 0, own.only_why});
         spec_.options.push_back(
             {.name = own.name, .summary = own.summary, .is_list = false, .entries = {std::move(entry)}});
+      }
     }
   }
 
@@ -478,22 +488,10 @@ private:
   // Limits on tiles
   //===--------------------------------------------------------------------===//
 
-  /// What the size of a value depends on; nothing where it has a dimension of another form than one symbol.
   std::optional<ElementLimit> limit_of(Type type) const {
-    ElementLimit limit{.what = "", .max_elements = limits_.max_block_elements};
-    for (const Dim& dim : dims_of(type)) {
-      std::optional<Symbol> symbol = dim.symbol();
-      if (!symbol && !dim.constant()) return std::nullopt;
-      auto rolled =
-          symbol && symbol->kind == Symbol::Kind::Whole ? llvm::find(rollable_, symbol->index) : rollable_.end();
-      if (symbol && symbol->kind == Symbol::Kind::Block)
-        limit.factors.push_back({"block_sizes", symbol->index});
-      else if (rolled != rollable_.end())
-        limit.factors.push_back({"reduction_loops", static_cast<size_t>(rolled - rollable_.begin())});
-      else
-        limit.constant_factor *= symbol ? *wholes_[symbol->index].constant() : *dim.constant();
-    }
-    return limit;
+    std::optional<TileSize> size = tile_size(type, wholes_, rollable_);
+    if (!size) return std::nullopt;
+    return ElementLimit{"", std::move(size->factors), size->constant, limits_.max_block_elements};
   }
 
   void add_element_limits() {

@@ -4,6 +4,7 @@
 #include "driver/arguments.h"
 #include "driver/compile_context.h"
 #include "driver/config_warnings.h"
+#include "driver/gpu_target.h"
 #include "driver/in_process_runner.h"
 #include "driver/pipeline.h"
 #include "driver/tune.h"
@@ -89,7 +90,7 @@ std::string PreparedCall::stage_text(std::string_view name, const Config& config
   Variants::Choice choice = state_->variants.fit(config);
   with_kernel(choice.specialisation->tile_ir, [&](KernelOp kernel) {
     text = state_->backend == Backend::Cpu ? tilewright::stage_text(kernel, choice.config, cpu::host_target(), *stage)
-                                           : tilewright::stage_text(kernel, choice.config, triton::GpuTarget(), *stage);
+                                           : tilewright::stage_text(kernel, choice.config, gpu_target(), *stage);
   });
   return text;
 }

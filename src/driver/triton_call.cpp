@@ -2,34 +2,33 @@
 
 #include "driver/compile_context.h"
 #include "driver/compiled_call.h"
-#include "driver/config_warnings.h"
+#include "driver/gpu_target.h"
 #include "driver/pipeline.h"
 #include "driver/tune.h"
 #include "driver/variants.h"
-#include "support/log.h"
 
 namespace tilewright {
 
-static Variants::Choice choose_triton_config(Variants& variants, const Settings& settings) {
-  if (settings.config) {
-    Variants::Choice choice = variants.complete(*settings.config);
-    warn_of_config(choice.specialisation->kernel, choice.warnings);
-    return choice;
-  }
-  if (std::vector<Config> known = known_configs(variants.base(), 1); !known.empty()) return variants.fit(known[0]);
-  return variants.fit(default_config(variants.base().spec));
-}
-
 std::string triton_source(const std::string& tile_ir, const Config& config) {
   std::string source;
-  with_kernel(tile_ir, [&](KernelOp kernel) { source = triton_source(kernel, config, triton::GpuTarget()); });
+  with_kernel(tile_ir, [&](KernelOp kernel) { source = triton_source(kernel, config, gpu_target()); });
   return source;
 }
 
-std::shared_ptr<const TritonCall> write_triton_call(const KernelDefinition& definition, const detail::Call& call) {
+std::shared_ptr<const TritonCall> write_triton_call(const KernelDefinition& definition, const detail::Call& call,
+                                                    const TritonSearch& search) {
   auto written = std::make_shared<TritonCall>();
   Variants variants(definition, call, Backend::Triton);
-  Variants::Choice choice = choose_triton_config(variants, *call.settings);
+  std::function<Config(const TuneRequest&)> search_here;
+  if (search)
+    search_here = [&](TuneRequest request) {
+      request.job_for = [&](const Config& config) {
+        Variants::Choice choice = variants.fit(config);
+        return CandidateJob{choice.specialisation->tile_ir, variants.base().key.shapes, choice.config};
+      };
+      return search(variants.base(), request);
+    };
+  Variants::Choice choice = choose_config(variants, *call.settings, search_here);
   written->specialisation = *choice.specialisation;
   written->config = choice.config;
   written->source = triton_source(written->specialisation.tile_ir, written->config);

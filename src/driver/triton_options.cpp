@@ -21,6 +21,13 @@ BackendLimits limits_of(const triton::GpuTarget& target) {
   limits.programs_per_worker = 1;
   // Of float32, 128 in each of 1024 threads.
   limits.max_block_elements = int64_t(1) << 17;
+  // A little of shared memory is for barriers and reductions. A thread has 255 registers: 128 for one value leave room
+  // for what is made of it; beside 192 of accumulators, operands come from shared memory.
+  limits.warp_threads = 32;
+  limits.shared_bytes = target.shared_memory_bytes - 1024;
+  limits.value_registers = 128;
+  limits.dot_registers = 192;
+  limits.has_starts = true;
   limits.pads_extents = true;
   limits.loops_are_annotated = true;
   limits.pid_types = {"flat", "persistent_interleaved", "persistent_blocked", "xyz"};
@@ -47,9 +54,22 @@ BackendLimits limits_of(const triton::GpuTarget& target) {
        .kernels = BackendOption::Kernels::WithLoop},
       {.name = "maxnreg",
        .summary = "the most registers of a thread; null: the compiler decides",
-       .choices = {32, 64, 96, 128, 168, 232, nullptr},
+       .choices = {128, 168, 232, nullptr},
        .default_value = nullptr,
-       .ordered = true},
+       .ordered = true,
+       .only_with = "num_warps",
+       .only_values = {1, 2, 4, 8},
+       .only_why = "with more warps a multiprocessor has no such number of registers",
+       .kernels = BackendOption::Kernels::WithDot},
+      {.name = "maxnreg",
+       .summary = "the most registers of a thread; null: the compiler decides",
+       .choices = {32, 64, 128, nullptr},
+       .default_value = nullptr,
+       .ordered = true,
+       .only_with = "num_warps",
+       .only_values = {1, 2, 4, 8, 16},
+       .only_why = "with more warps a multiprocessor has no such number of registers",
+       .kernels = BackendOption::Kernels::WithoutDot},
   };
   return limits;
 }

@@ -4,7 +4,7 @@
 // | --- | --- | --- |
 // | num_warps | 1 to 32 | warps of a program |
 // | num_stages | 1 to 6 | stages in which loops are pipelined that do not say it themselves; where there is a loop |
-// | maxnreg | null, or a number | the most registers of a thread; null: the compiler decides |
+// | maxnreg | null, or a number | the most registers of a thread; null: the compiler decides; with few enough warps |
 #pragma once
 
 #include "backends/triton/emit_source.h"

@@ -13,7 +13,7 @@
 
 namespace tilewright {
 
-static constexpr size_t kNeighbours = 4; // known configs that a search begins with
+static constexpr size_t kNeighbours = 4; // known configs that a search begins with, beside those that suit the machine
 static constexpr size_t kLookedThrough = 16;
 static constexpr uint64_t kSeed = 0;
 
@@ -62,8 +62,10 @@ TuningResult tune(Variants& variants, const detail::Call& call, const TuneReques
 
 TuningResult tune_candidates(const Specialisation& specialisation, CandidateRunner& runner,
                              const TuneRequest& request) {
+  std::vector<Config> first = known_configs(specialisation, kNeighbours);
+  first.insert(first.end(), specialisation.spec.starts.begin(), specialisation.spec.starts.end());
   std::unique_ptr<Search> search =
-      make_search(effort_of(request.effort), specialisation.spec, known_configs(specialisation, kNeighbours), kSeed);
+      make_search(effort_of(request.effort), specialisation.spec, std::move(first), kSeed);
   TuningSubject subject{specialisation.description, specialisation.tile_ir, specialisation.key.shapes,
                         specialisation.location, request.job_for};
   TuneOptions options;
@@ -100,8 +102,14 @@ Settings with_environment(const Settings& settings) {
 }
 
 Variants::Choice choose_config(Variants& variants, const detail::Call& call) {
+  return choose_config(variants, *call.settings,
+                       [&](const TuneRequest& request) { return tune(variants, call, request).best; });
+}
+
+Variants::Choice choose_config(Variants& variants, const Settings& given,
+                               const std::function<Config(const TuneRequest&)>& search) {
   const Specialisation& specialisation = variants.base();
-  Settings settings = with_environment(*call.settings);
+  Settings settings = with_environment(given);
   if (settings.config) {
     Variants::Choice choice = variants.complete(*settings.config);
     warn_of_config(specialisation.kernel, choice.warnings);
@@ -109,11 +117,11 @@ Variants::Choice choose_config(Variants& variants, const detail::Call& call) {
   }
   if (*settings.autotune_effort == AutotuneEffort::none) return variants.fit(default_config(specialisation.spec));
   if (std::vector<Config> known = known_configs(specialisation, 1); !known.empty()) return variants.fit(known[0]);
+  if (!search) return variants.fit(default_config(specialisation.spec));
   log_info("tilewright: first call of {}: tuning for at most {:g} s (to skip: TILEWRIGHT_AUTOTUNE_EFFORT=none, or "
            "a config for it)",
            specialisation.description, *settings.autotune_budget_seconds);
-  TuneRequest request{*settings.autotune_effort, *settings.autotune_budget_seconds, /*quiet=*/true};
-  return variants.fit(tune(variants, call, request).best);
+  return variants.fit(search({*settings.autotune_effort, *settings.autotune_budget_seconds, /*quiet=*/true}));
 }
 
 } // namespace tilewright

@@ -199,11 +199,81 @@ def check_torch_compile():
     close(compiled(x), (x.sin() + x) * 2)
 
 
+BARE_LAUNCH = r"""
+#include <time.h>
+int cuLaunchKernel(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*, void**, void**);
+double launch(void* function, unsigned grid, unsigned threads, unsigned shared, void* stream, void** parameters, int count) {
+  struct timespec begin, end;
+  clock_gettime(CLOCK_MONOTONIC, &begin);
+  for (int i = 0; i < count; ++i)
+    if (cuLaunchKernel(function, grid, 1, 1, threads, 1, 1, shared, stream, parameters, 0)) return -1;
+  clock_gettime(CLOCK_MONOTONIC, &end);
+  return (end.tv_sec - begin.tv_sec + 1e-9 * (end.tv_nsec - begin.tv_nsec)) / count;
+}
+"""
+
+
+def bare_launch(x):
+    """The driver's launch call alone, of the same kernel, from a loop in C; seconds of one."""
+    import ctypes
+    import importlib.util
+    import subprocess
+    import tempfile
+
+    folder = tempfile.mkdtemp()
+    with open(f"{folder}/launch.c", "w") as file:
+        file.write(BARE_LAUNCH)
+    subprocess.run(["gcc", "-O2", "-shared", "-fPIC", f"{folder}/launch.c", "-o", f"{folder}/launch.so"], check=True)
+    ctypes.CDLL("libcuda.so.1", mode=ctypes.RTLD_GLOBAL)
+    launch = ctypes.CDLL(f"{folder}/launch.so").launch
+    launch.restype = ctypes.c_double
+    bound = tw.kernel(add.fn).bind((x, x))
+    with open(f"{folder}/kernel.py", "w") as file:
+        file.write(bound.to_code(stage="triton"))
+    spec = importlib.util.spec_from_file_location("bare_kernel", f"{folder}/kernel.py")
+    module = sys.modules["bare_kernel"] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    out = torch.empty_like(x)
+    kernel = module.add_kernel
+    module.add_kernel = Launched(kernel)
+    module.add(x, x)
+    grid, compiled = module.add_kernel.grid, module.add_kernel.compiled
+    pointers = [ctypes.c_uint64(value) for value in (x.data_ptr(), x.data_ptr(), out.data_ptr(), 0, 0)]
+    parameters = (ctypes.c_void_p * 5)(*(ctypes.addressof(each) for each in pointers))
+    stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
+    best = float("inf")
+    for _ in range(50):
+        torch.cuda.synchronize()
+        best = min(best, launch(ctypes.c_void_p(compiled.function), grid[0], 32 * compiled.metadata.num_warps,
+                                compiled.metadata.shared, stream, parameters, 200))
+    return best
+
+
+class Launched:
+    """A kernel whose launch is noted."""
+
+    def __init__(self, kernel):
+        self._kernel = kernel
+
+    def __getitem__(self, grid):
+        def launch(*args, **kwargs):
+            self.grid, self.compiled = grid, self._kernel[grid](*args, **kwargs)
+
+        return launch
+
+
 def check_overhead():
-    """What a cached call costs, beside torch.add."""
+    """What a cached call costs, beside torch.add and the driver's launch call alone."""
     x = normal(1024)
-    rows = {"tilewright add": lambda: add(x, x), "torch.add": lambda: torch.add(x, x),
+    fresh = tw.kernel(add.fn)  # whose host part is no Python, as for the layouts above
+    a, b, c = (normal(256, 256, dtype=torch.bfloat16) for _ in range(3))
+    described = matmul.with_config(tw.Config(block_sizes=[64, 64, 64], indexing="tensor_descriptor"))
+    close(described(a, b), a @ b, rtol=2e-2, atol=0.4)
+    close(described(c, b), c @ b, rtol=2e-2, atol=0.4)  # by the driver's call, elsewhere in memory
+    rows = {"tilewright add": lambda: fresh(x, x), "tensor maps": lambda: described(a, b), "torch.add": lambda: torch.add(x, x),
             "torch.empty": lambda: torch.empty((1024,), dtype=torch.float32, device=CUDA)}
+    bare = bare_launch(x)
+    print(f"    {'bare launch':16} {bare * 1e6:6.2f} us of host time")
     for name, function in rows.items():
         best = float("inf")
         for _ in range(50):
@@ -214,7 +284,7 @@ def check_overhead():
                 function()
             best = min(best, (time.perf_counter() - begin) / 200)
             torch.cuda.synchronize()
-        print(f"    {name:16} {best * 1e6:6.2f} us of host time")
+        print(f"    {name:16} {best * 1e6:6.2f} us of host time, {(best - bare) * 1e6:+.2f} us above the bare launch")
 
 
 def main() -> int:

@@ -2,6 +2,8 @@
 
 import ctypes
 import os
+import struct
+import sys
 import textwrap
 import types
 
@@ -34,6 +36,20 @@ class TestPlans:
         plan.add(3, [1, 1, 1], 32, 0, [0], 256)
         plan.run([100], 0, [5000])
         assert [driver.fake_value(i) for i in range(3)] == [100, 5000, 0]
+
+    def test_pass_tensor_maps_of_the_arrays_that_there_are_and_values_as_they_are(self):
+        plan = _core.GpuPlan(0, None)
+        plan.add(50, [1, 1, 1], 32, 0, [(1, bytes(128)), struct.pack("<i", 7), struct.pack("<q", 9)])
+        for address in (200, 300):
+            plan.run([100, address], 0)
+            assert [driver.fake_value(i) for i in range(5)] == [address, 7, 9, 0, 0]
+
+    def test_refuse_parameters_of_other_sizes(self):
+        for arguments in ([0, struct.pack("<i", 7), struct.pack("<q", 9)], [(0, bytes(128)), 1, struct.pack("<q", 9)]):
+            with pytest.raises(_core.Error, match="of a compiled kernel has (128|4) bytes, where 8 are passed"):
+                _core.GpuPlan(0, None).add(50, [1, 1, 1], 32, 0, arguments)
+        with pytest.raises(_core.Error, match="a tensor map has 128 bytes, found 64|has 128 bytes, where 64 are passed"):
+            _core.GpuPlan(0, None).add(50, [1, 1, 1], 32, 0, [(0, bytes(64)), struct.pack("<i", 7), struct.pack("<q", 9)])
 
     def test_launch_several_kernels_in_order(self):
         plan, before = _core.GpuPlan(0, None), driver.fake_launches()
@@ -180,6 +196,34 @@ def test_what_a_plan_does_not_cover_is_left_to_triton(program, monkeypatch, meta
 def test_arrays_that_are_no_arguments_are_left_to_triton(program, monkeypatch):
     watch, _, _ = watched(program, monkeypatch, Compiled())
     assert _plan(watch, [torch.ones(3)], 0) is None
+
+
+def test_a_kernel_with_other_parameters_than_were_passed_is_left_to_triton(program, monkeypatch):
+    watch, x, _ = watched(program, monkeypatch, Compiled(function=1))
+    assert _plan(watch, [x], 0) is None
+
+
+def test_tensor_descriptors_are_parameters_of_a_plan(program, monkeypatch):
+    class PyCUtensorMap:
+        __slots__ = ("map",)
+
+    class Descriptor:
+        def __init__(self, base):
+            self.base, self.shape, self.strides = base, list(base.shape), list(base.stride())
+
+    driver_of_triton = types.ModuleType("triton.backends.nvidia.driver")
+    driver_of_triton.make_tensordesc_arg = lambda descriptor, meta: [meta, *descriptor.shape, *descriptor.strides]
+    monkeypatch.setitem(sys.modules, "triton.backends.nvidia.driver", driver_of_triton)
+    x = torch.ones(4, 5)
+    assert triton_program._parameters([Descriptor(x)], {id(x): 0}, [PyCUtensorMap()]) is None  # too small to hold a map
+    assert triton_program._parameters([Descriptor(x)], {id(x): 0}, []) is None  # it is made on the device
+    assert triton_program._parameters([Descriptor(x)], {}, []) is None  # of no argument
+
+    parts = tuple(f"part_{i}" for i in range(17))
+    large = type("PyCUtensorMap", (), {"__slots__": parts})()
+    mapped, *numbers = triton_program._parameters([Descriptor(x)], {id(x): 0}, [large])
+    assert mapped[0] == 0 and len(mapped[1]) == 128
+    assert numbers == [struct.pack("<i", 4), struct.pack("<i", 5), struct.pack("<q", 5), struct.pack("<q", 1)]
 
 
 def test_scratch_is_for_each_program(program, monkeypatch):

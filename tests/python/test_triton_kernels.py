@@ -84,16 +84,3 @@ def test_a_bound_kernel_shows_triton_and_tunes():
     assert microseconds > 0
     bound.set_config(config)
     equal(bound(x), torch.softmax(x, 1).amax(1))
-
-
-def test_tuning_refuses_wrong_results():
-    from tilewright.gpu_tuning import Tuner, WrongResult
-    from tilewright.triton_program import TritonProgram
-
-    source = pointwise(lambda x: call("mul", x, 2.0), ("x",), triton=True)
-    bound = source.bind(torch.ones(16))
-    text = bound.to_code(bound.default_config)
-    tuner = Tuner("test", text, [torch.ones(16)], [])
-    tuner.measure(TritonProgram(text, "test"), float("inf"))
-    with pytest.raises(WrongResult, match="differs from the default config's result"):
-        tuner.measure(TritonProgram(text.replace("2.0", "2.5").replace("* 2", "* 3"), "test"), float("inf"))

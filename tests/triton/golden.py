@@ -14,18 +14,18 @@ COMMANDS = {
     "add": ["add", "--config", '{"block_sizes": [1024]}'],
     "softmax": ["softmax", "--dtype", "bfloat16", "--size", "m=4096,n=8192", "--config",
                 '{"block_sizes": [1], "num_warps": 8}'],
-    "softmax_padded": ["softmax", "--size", "m=4096,n=1000", "--config", '{"block_sizes": [4]}'],
+    "softmax_padded": ["softmax", "--size", "m=4096,n=1000", "--config", '{"block_sizes": [4], "num_warps": 4}'],
     "softmax_online": ["softmax_online", "--dtype", "bfloat16", "--size", "m=256,n=131072", "--config",
                        '{"block_sizes": [1, 4096, 4096], "num_warps": 8}'],
     "matmul": ["matmul", "--dtype", "bfloat16", "--size", "m=4096,n=4096,k=4096", "--config",
-               '{"block_sizes": [128, 256, 64], "l2_groupings": [8], "num_warps": 8}'],
+               '{"block_sizes": [128, 256, 64], "l2_groupings": [8], "indexing": "pointer", "num_warps": 8}'],
     "matmul_persistent": ["matmul", "--dtype", "bfloat16", "--size", "m=4096,n=4096,k=4096", "--config",
                           '{"block_sizes": [128, 256, 64], "l2_groupings": [8], "indexing": "tensor_descriptor", '
                           '"pid_type": "persistent_interleaved", "range_flattens": [true], "num_warps": 8}'],
     "attention": ["attention", "--dtype", "bfloat16", "--size", "h=128,q=4096,k=4096,d=128", "--config",
-                  '{"block_sizes": [128, 128], "num_warps": 8}'],
+                  '{"block_sizes": [128, 128], "indexing": "pointer", "num_warps": 8}'],
     "layer_norm": ["layer_norm", "--dtype", "bfloat16", "--config", '{"block_sizes": [1]}'],
-    "jagged_softmax": ["jagged_softmax", "--config", '{"block_sizes": [256, 16, 16]}'],
+    "jagged_softmax": ["jagged_softmax", "--config", '{"block_sizes": [256, 16, 16], "num_warps": 4}'],
 }  # fmt: skip
 
 

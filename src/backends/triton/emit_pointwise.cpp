@@ -103,12 +103,14 @@ static std::optional<double> constant_real(Value value) {
 // it.
 Code KernelEmitter::divide(Operation* op, const Code& a, const Code& b) {
   std::string type = type_name(op->getResult(0).getType(), op->getLoc());
-  // By a power of two: its inverse is exact.
+  // By a number: times its inverse, as PyTorch divides by numbers on a GPU, too; that of a power of two is exact. Half a
+  // unit in the last place is what it may cost, and a division in a loop costs much more than a product.
   if (auto divisor = constant_real(op->getOperand(1)); divisor && type != "float64") {
     int exponent = 0;
-    if (std::abs(std::frexp(*divisor, &exponent)) == 0.5 && std::abs(exponent) < 14)
-      return binary(a, "*", literal(Builder(op->getContext()).getF32FloatAttr(static_cast<float>(1 / *divisor))),
-                    Binding::Product, type);
+    const bool is_exact = std::abs(std::frexp(*divisor, &exponent)) == 0.5 && std::abs(exponent) < 14;
+    const float inverse = 1 / static_cast<float>(*divisor);
+    if (is_exact || (type == "float32" && std::isnormal(inverse)))
+      return binary(a, "*", literal(Builder(op->getContext()).getF32FloatAttr(inverse)), Binding::Product, type);
   }
   if (type == "float32" && !is_rounded_after(op)) return call("tl.div_rn", {a, b}, type);
   Code quotient = binary(a, "/", b, Binding::Product, is_narrow_float(type) ? "float32" : type);

@@ -25,8 +25,9 @@ TEST(TuningLog, times_have_three_digits_and_a_unit) {
 TEST(TuningLog, begins_with_what_is_tuned_how_long_and_how_to_stop) {
   EXPECT_EQ(start_text(kSubject, 25),
             "tuning matmul(float32[1024, 1024]) for at most 25 s; Ctrl-C keeps the best so far");
-  EXPECT_EQ(space_text(883200, 2), "883200 configs to choose from; compiling on 2 threads, measuring alone");
-  EXPECT_EQ(space_text(1.5e9, 1), "1.5e+09 configs to choose from; compiling on 1 thread, measuring alone");
+  EXPECT_EQ(space_text(883200, 2, false), "883200 configs to choose from; compiling on 2 threads, measuring alone");
+  EXPECT_EQ(space_text(1.5e9, 1, false), "1.5e+09 configs to choose from; compiling on 1 thread, measuring alone");
+  EXPECT_EQ(space_text(6000, 15, true), "6000 configs to choose from; compiling in 15 processes, measuring meanwhile");
 }
 
 TEST(TuningLog, has_a_line_for_every_generation_with_what_the_best_config_has_of_its_own) {
