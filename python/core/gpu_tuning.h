@@ -16,8 +16,8 @@ void make_for(DeviceIndex device);
 /// Not without a GPU, nor while a stream is captured into a graph. Needs the interpreter lock.
 bool can_tune_now(DeviceIndex device);
 
-/// `arguments`: tensors and numbers, in order of the specialisation's parameters. `request` has a job_for. Needs the interpreter lock, which it
-/// gives away while it searches. Throws Error where nothing can be compiled.
+/// `arguments`: tensors and numbers, in order of the specialisation's parameters. `request` has a job_for. Needs the
+/// interpreter lock, which it gives away while it searches. Throws Error where nothing can be compiled.
 TuningResult tune_on_gpu(const Specialisation& specialisation, const nanobind::list& arguments,
                          const TuneRequest& request);
 

@@ -18,8 +18,8 @@ struct TritonCall {
       source; // the file: kernels, and a launcher by the kernel's name that takes the specialisation's parameters
 };
 
-/// Tunes on the device where the call's arguments are, and gives a config of the specialisation's spec; empty where that
-/// cannot be. The request has a job_for.
+/// Tunes on the device where the call's arguments are, and gives a config of the specialisation's spec; empty where
+/// that cannot be. The request has a job_for.
 using TritonSearch = std::function<Config(const Specialisation&, const TuneRequest&)>;
 
 /// Records the call's kernel and writes it with the config that choose_config() (driver/tune.h) takes. Of the

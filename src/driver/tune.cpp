@@ -64,8 +64,7 @@ TuningResult tune_candidates(const Specialisation& specialisation, CandidateRunn
                              const TuneRequest& request) {
   std::vector<Config> first = known_configs(specialisation, kNeighbours);
   first.insert(first.end(), specialisation.spec.starts.begin(), specialisation.spec.starts.end());
-  std::unique_ptr<Search> search =
-      make_search(effort_of(request.effort), specialisation.spec, std::move(first), kSeed);
+  std::unique_ptr<Search> search = make_search(effort_of(request.effort), specialisation.spec, std::move(first), kSeed);
   TuningSubject subject{specialisation.description, specialisation.tile_ir, specialisation.key.shapes,
                         specialisation.location, request.job_for};
   TuneOptions options;

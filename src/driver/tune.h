@@ -19,9 +19,9 @@ std::vector<Config> known_configs(const Specialisation& specialisation, size_t c
 /// The settings with what is not set in them taken from the environment. Throws Error on a value that is none.
 Settings with_environment(const Settings& settings);
 
-/// The config that a call runs with, complete. A first call has `search` tune, within a small budget, and says so in one
-/// line; a new shape of a kernel known from before takes the nearest config at once. Without `search` what is not known
-/// has the default. `search` gives a config of the variants' base().
+/// The config that a call runs with, complete. A first call has `search` tune, within a small budget, and says so in
+/// one line; a new shape of a kernel known from before takes the nearest config at once. Without `search` what is not
+/// known has the default. `search` gives a config of the variants' base().
 Variants::Choice choose_config(Variants& variants, const Settings& settings,
                                const std::function<Config(const TuneRequest&)>& search);
 /// Tunes on copies of the call's arguments.

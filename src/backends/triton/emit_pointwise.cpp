@@ -103,8 +103,8 @@ static std::optional<double> constant_real(Value value) {
 // it.
 Code KernelEmitter::divide(Operation* op, const Code& a, const Code& b) {
   std::string type = type_name(op->getResult(0).getType(), op->getLoc());
-  // By a number: times its inverse, as PyTorch divides by numbers on a GPU, too; that of a power of two is exact. Half a
-  // unit in the last place is what it may cost, and a division in a loop costs much more than a product.
+  // By a number: times its inverse, as PyTorch divides by numbers on a GPU, too; that of a power of two is exact. Half
+  // a unit in the last place is what it may cost, and a division in a loop costs much more than a product.
   if (auto divisor = constant_real(op->getOperand(1)); divisor && type != "float64") {
     int exponent = 0;
     const bool is_exact = std::abs(std::frexp(*divisor, &exponent)) == 0.5 && std::abs(exponent) < 14;

@@ -1,5 +1,5 @@
 # jagged_softmax(x: float32[65536, 256], offsets: int64[512])
-# config (as given): {"block_sizes": [256, 16, 16], "load_eviction_policies": ["", "", "last", "first"], "maxnreg": null, "num_sm_multiplier": 1, "num_stages": 3, "num_warps": 32, "pid_type": "flat", "range_flattens": [false, false, false], "range_num_stages": [0, 0, 0], "range_unroll_factors": [1, 1, 1], "store_eviction_policies": [""]}
+# config (as given): {"block_sizes": [256, 16, 16], "load_eviction_policies": ["", "", "last", "first"], "maxnreg": null, "num_sm_multiplier": 1, "num_stages": 3, "num_warps": 4, "pid_type": "flat", "range_flattens": [false, false, false], "range_num_stages": [0, 0, 0], "range_unroll_factors": [1, 1, 1], "store_eviction_policies": [""]}
 import torch
 import triton
 import triton.language as tl
@@ -42,5 +42,5 @@ def jagged_softmax_kernel(x_ptr, offsets_ptr, out_ptr):
 
 def jagged_softmax(x, offsets):
     out = torch.empty((65536, 256), dtype=torch.float32, device=x.device)
-    jagged_softmax_kernel[(511,)](x, offsets, out, num_warps=32, num_stages=3)
+    jagged_softmax_kernel[(511,)](x, offsets, out, num_warps=4, num_stages=3)
     return out

@@ -1,5 +1,5 @@
 # softmax(x: float32[4096, 1000])
-# config (as given): {"block_sizes": [4], "indexing": ["pointer", "pointer"], "load_eviction_policies": [""], "maxnreg": null, "num_sm_multiplier": 1, "num_stages": 3, "num_warps": 1, "pid_type": "flat", "reduction_loops": [null], "store_eviction_policies": [""]}
+# config (as given): {"block_sizes": [4], "indexing": ["pointer", "pointer"], "load_eviction_policies": [""], "maxnreg": null, "num_sm_multiplier": 1, "num_stages": 3, "num_warps": 4, "pid_type": "flat", "reduction_loops": [null], "store_eviction_policies": [""]}
 import torch
 import triton
 import triton.language as tl
@@ -20,5 +20,5 @@ def softmax_kernel(x_ptr, out_ptr):
 
 def softmax(x):
     out = torch.empty((4096, 1000), dtype=torch.float32, device=x.device)
-    softmax_kernel[(1024,)](x, out, num_warps=1)
+    softmax_kernel[(1024,)](x, out, num_warps=4)
     return out
