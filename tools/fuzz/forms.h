@@ -21,10 +21,20 @@ struct Form {
   bool (*generate)(Generator& generator, const Form& form);
   void (*record)(Recorder& recorder, const Statement& statement);
   void (*print)(Printer& printer, const Statement& statement);
+  unsigned traits = 0;
+
+  bool has(unsigned trait) const { return (traits & trait) != 0; }
+};
+
+enum FormTrait : unsigned {
   /// A lane of its result depends on other lanes of its operands, though the shape is the same: softmax, scans.
-  bool mixes_lanes = false;
+  kMixesLanes = 1,
   /// It does something beside making its result.
-  bool has_effect = false;
+  kHasEffect = 2,
+  /// It can work on a part of a whole dimension at a time, so that a config may roll the dimension.
+  kByBlocks = 4,
+  /// It takes dimensions of its operand away.
+  kReduces = 8,
 };
 
 /// All of them.

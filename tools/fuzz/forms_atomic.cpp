@@ -174,8 +174,8 @@ const std::vector<Form>& atomic_forms() {
   static const std::vector<Form> table = [] {
     std::vector<Form> forms;
     for (const AtomicFunction& each : kFunctions)
-      forms.push_back({each.name, 0.2, generate_atomic, record_atomic, print_atomic, false, /*has_effect=*/true});
-    forms.push_back({"atomic_cas", 0.25, generate_cas, record_cas, print_cas, false, /*has_effect=*/true});
+      forms.push_back({each.name, 0.2, generate_atomic, record_atomic, print_atomic, kHasEffect});
+    forms.push_back({"atomic_cas", 0.25, generate_cas, record_cas, print_cas, kHasEffect});
     return forms;
   }();
   return table;

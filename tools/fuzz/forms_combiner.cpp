@@ -181,9 +181,9 @@ static void print_running(Printer& p, const Statement& s) {
 const std::vector<Form>& combiner_forms() {
   static const std::vector<Form> table{
       {"reduce", 0.8, generate_combined, record_reduce, print_combined},
-      {"associative_scan", 0.8, generate_combined, record_scan, print_combined, /*mixes_lanes=*/true},
-      {"cummax", 0.3, generate_running, record_running, print_running, /*mixes_lanes=*/true},
-      {"cummin", 0.3, generate_running, record_running, print_running, /*mixes_lanes=*/true},
+      {"associative_scan", 0.8, generate_combined, record_scan, print_combined, kMixesLanes},
+      {"cummax", 0.3, generate_running, record_running, print_running, kMixesLanes},
+      {"cummin", 0.3, generate_running, record_running, print_running, kMixesLanes},
   };
   return table;
 }

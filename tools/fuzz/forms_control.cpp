@@ -196,7 +196,7 @@ const std::vector<Form>& control_forms() {
       {"static_range", 0.4, generate_static_range, record_static_range, print_static_range},
       {"number of a static_range", 0, generate_never, record_counter, print_counter},
       {"barrier", 0, generate_never, record_barrier, print_barrier},
-      {"print", 0.15, generate_print, record_print, print_print, false, /*has_effect=*/true},
+      {"print", 0.15, generate_print, record_print, print_print, kHasEffect},
   };
   return table;
 }

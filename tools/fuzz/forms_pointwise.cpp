@@ -211,12 +211,12 @@ static void print_bits(Printer& p, const Statement& s) {
 
 const std::vector<Form>& pointwise_forms() {
   static const std::vector<Form> table{
-      {"pointwise", 9, generate_pointwise, record_pointwise, print_pointwise},
-      {"where", 1.5, generate_where, record_where, print_where},
-      {"max", 0.3, generate_extremum, record_extremum, print_extremum},
-      {"min", 0.3, generate_extremum, record_extremum, print_extremum},
-      {"cast", 1.5, generate_cast, record_cast, print_cast},
-      {"view of bits", 0.4, generate_bits, record_bits, print_bits},
+      {"pointwise", 9, generate_pointwise, record_pointwise, print_pointwise, kByBlocks},
+      {"where", 1.5, generate_where, record_where, print_where, kByBlocks},
+      {"max", 0.3, generate_extremum, record_extremum, print_extremum, kByBlocks},
+      {"min", 0.3, generate_extremum, record_extremum, print_extremum, kByBlocks},
+      {"cast", 1.5, generate_cast, record_cast, print_cast, kByBlocks},
+      {"view of bits", 0.4, generate_bits, record_bits, print_bits, kByBlocks},
   };
   return table;
 }

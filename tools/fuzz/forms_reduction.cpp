@@ -65,10 +65,18 @@ static bool generate_reduction(Generator& g, const Form& form) {
   bool in_floating_point = name == "mean" || name == "logsumexp" || is_moment(name),
        is_extremum = name == "amax" || name == "amin";
   if (in_floating_point && g.kernel.exact) return false;
-  auto id = g.some_value([&](const Generator::Known& k) {
+  auto fits = [&](const Generator::Known& k) {
     return !k.type.axes.empty() && (!in_floating_point || is_floating_point(k.type.dtype)) &&
            (!is_extremum || k.type.dtype != boolean);
-  });
+  };
+  auto is_whole = [](const Axis& axis) { return axis.kind == Axis::Kind::whole; };
+  bool of_whole = g.random.chance(g.share_of_whole()); // the dimensions that a config may roll
+  std::optional<ValueId> id;
+  if (of_whole)
+    id = g.some_value([&](const Generator::Known& k) {
+      return fits(k) && std::any_of(k.type.axes.begin(), k.type.axes.end(), is_whole);
+    });
+  if (!id) id = g.some_value(fits);
   if (!id) return false;
   Type type = g.known(*id).type;
   auto rank = static_cast<int64_t>(type.axes.size());
@@ -77,10 +85,8 @@ static bool generate_reduction(Generator& g, const Form& form) {
   bool keepdim = g.random.chance(0.35), all = g.random.chance(0.15);
   statement.numbers = {keepdim};
   std::vector<int64_t> dims;
-  bool of_whole = g.random.chance(0.5); // the dimensions that a config may roll
   for (int64_t dim = 0; dim < rank; ++dim)
-    if (all || (of_whole ? type.axes[dim].kind == Axis::Kind::whole : g.random.chance(rank == 1 ? 1 : 0.4)))
-      dims.push_back(dim);
+    if (all || (of_whole ? is_whole(type.axes[dim]) : g.random.chance(rank == 1 ? 1 : 0.4))) dims.push_back(dim);
   if (dims.empty()) dims.push_back(g.number(0, rank - 1));
   double count = 1;
   for (int64_t dim : dims) count *= static_cast<double>(std::max<int64_t>(g.extent_of(type.axes[dim]), 1));
@@ -214,23 +220,23 @@ static void print_place(Printer& p, const Statement& s) {
 
 const std::vector<Form>& reduction_forms() {
   static const std::vector<Form> table{
-      {"sum", 1.5, generate_reduction, record_reduction, print_reduction},
-      {"mean", 0.6, generate_reduction, record_reduction, print_reduction},
-      {"amax", 1, generate_reduction, record_reduction, print_reduction},
-      {"amin", 0.8, generate_reduction, record_reduction, print_reduction},
-      {"prod", 0.4, generate_reduction, record_reduction, print_reduction},
-      {"any", 0.4, generate_reduction, record_reduction, print_reduction},
-      {"all", 0.4, generate_reduction, record_reduction, print_reduction},
-      {"count_nonzero", 0.3, generate_reduction, record_reduction, print_reduction},
-      {"logsumexp", 0.3, generate_reduction, record_reduction, print_reduction},
-      {"var", 0.2, generate_reduction, record_reduction, print_reduction},
-      {"std", 0.2, generate_reduction, record_reduction, print_reduction},
-      {"norm", 0.2, generate_reduction, record_reduction, print_reduction},
-      {"var_mean", 0.25, generate_reduction, record_reduction, print_reduction},
-      {"softmax", 0.4, generate_along, record_along, print_along, /*mixes_lanes=*/true},
-      {"log_softmax", 0.3, generate_along, record_along, print_along, /*mixes_lanes=*/true},
-      {"cumsum", 0.6, generate_along, record_along, print_along, /*mixes_lanes=*/true},
-      {"cumprod", 0.3, generate_along, record_along, print_along, /*mixes_lanes=*/true},
+      {"sum", 1.5, generate_reduction, record_reduction, print_reduction, kReduces | kByBlocks},
+      {"mean", 0.6, generate_reduction, record_reduction, print_reduction, kReduces | kByBlocks},
+      {"amax", 1, generate_reduction, record_reduction, print_reduction, kReduces | kByBlocks},
+      {"amin", 0.8, generate_reduction, record_reduction, print_reduction, kReduces | kByBlocks},
+      {"prod", 0.4, generate_reduction, record_reduction, print_reduction, kReduces | kByBlocks},
+      {"any", 0.4, generate_reduction, record_reduction, print_reduction, kReduces | kByBlocks},
+      {"all", 0.4, generate_reduction, record_reduction, print_reduction, kReduces | kByBlocks},
+      {"count_nonzero", 0.3, generate_reduction, record_reduction, print_reduction, kReduces | kByBlocks},
+      {"logsumexp", 0.3, generate_reduction, record_reduction, print_reduction, kReduces | kByBlocks},
+      {"var", 0.2, generate_reduction, record_reduction, print_reduction, kReduces | kByBlocks},
+      {"std", 0.2, generate_reduction, record_reduction, print_reduction, kReduces | kByBlocks},
+      {"norm", 0.2, generate_reduction, record_reduction, print_reduction, kReduces | kByBlocks},
+      {"var_mean", 0.25, generate_reduction, record_reduction, print_reduction, kReduces | kByBlocks},
+      {"softmax", 0.4, generate_along, record_along, print_along, kMixesLanes | kByBlocks},
+      {"log_softmax", 0.3, generate_along, record_along, print_along, kMixesLanes | kByBlocks},
+      {"cumsum", 0.6, generate_along, record_along, print_along, kMixesLanes},
+      {"cumprod", 0.3, generate_along, record_along, print_along, kMixesLanes},
       {"argmax", 0.4, generate_place, record_place, print_place},
       {"argmin", 0.4, generate_place, record_place, print_place},
   };

@@ -38,11 +38,16 @@ void Generator::choose_extents() {
     if (random.chance(0.01)) extent = 0;
     kernel.extents.push_back(extent);
   }
+  if (!of_rows_) return;
+  budget_ = 4000;
+  kernel.extents[0] = one_of(large);
+  for (size_t i = 1; i < count; ++i) kernel.extents[i] = one_of(small);
 }
 
 // More often one that no others give.
 int Generator::some_extent() {
   size_t given = kernel.extents.size() - kernel.derived.size();
+  if (of_rows_ && random.chance(0.9)) return static_cast<int>(1 + random.below(given - 1));
   return static_cast<int>(random.below(random.chance(0.15) ? kernel.extents.size() : given));
 }
 
@@ -111,7 +116,10 @@ std::vector<Axis> Generator::some_axes(size_t most) {
   std::vector<Axis> axes;
   for (const OpenVariable& variable : open_)
     if (!variable.is_grid && random.chance(0.7)) axes.push_back({Axis::Kind::tile, variable.variable});
-  if (random.chance(0.5)) axes.push_back({Axis::Kind::whole, some_extent()});
+  if (of_rows_ && random.chance(0.8))
+    axes.push_back({Axis::Kind::whole, 0});
+  else if (random.chance(0.5))
+    axes.push_back({Axis::Kind::whole, some_extent()});
   for (size_t i = axes.size(); i > 1; --i) // in any order, more often in that of the loops
     if (random.chance(0.3)) std::swap(axes[i - 1], axes[random.below(i)]);
   while (axes.size() > most || (!axes.empty() && !affordable(axes))) axes.pop_back();
@@ -353,15 +361,21 @@ std::vector<Statement> Generator::close() {
   return body;
 }
 
+double Generator::weight_of(const Form& form) const {
+  if (!of_rows_) return form.weight;
+  return form.has(kReduces) ? 3 * form.weight : form.has(kByBlocks) ? form.weight : 0.05 * form.weight;
+}
+
 void Generator::add_random_statement() {
   double total = 0;
-  for (const Form* form : forms()) total += form->weight;
+  for (const Form* form : forms()) total += weight_of(*form);
   const Form* preferred = forms()[kernel.seed / 1009 % forms().size()]; // so that the rare ones have their turn
-  if (preferred->weight > 0 && random.chance(0.15) && preferred->generate(*this, *preferred)) return;
+  double share = of_rows_ && !preferred->has(kByBlocks) ? 0.02 : 0.15;
+  if (preferred->weight > 0 && random.chance(share) && preferred->generate(*this, *preferred)) return;
   for (int attempt = 0; attempt < 20; ++attempt) {
     double at = random.unit() * total;
     for (const Form* form : forms()) {
-      at -= form->weight;
+      at -= weight_of(*form);
       if (at >= 0) continue;
       if (form->generate(*this, *form)) return;
       break;
@@ -393,7 +407,7 @@ void Generator::use_up() {
 void Generator::add_outermost() {
   most_tensors_ += 4;
   std::vector<int> extents;
-  size_t rank = random.chance(0.5) ? 1 : random.chance(0.8) ? 2 : 3;
+  size_t rank = random.chance(of_rows_ ? 0.9 : 0.5) ? 1 : random.chance(0.8) ? 2 : 3;
   for (size_t i = 0; i < rank; ++i) {
     extents.push_back(some_extent());
     if (!may_open(extents)) {
@@ -434,6 +448,7 @@ void Generator::add_outermost() {
 
 FuzzKernel Generator::generate() {
   kernel.exact = random.chance(0.5);
+  of_rows_ = random.chance(0.2);
   kernel.seed = random.below(1000000);
   choose_extents();
   scopes_.emplace_back();

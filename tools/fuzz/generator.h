@@ -94,6 +94,8 @@ public:
   int64_t extent_of(const Axis& axis) const;
   /// Whether a value of these dimensions is not too much work here.
   bool affordable(const std::vector<Axis>& axes) const;
+  /// How likely a reduction takes the whole dimensions of a value, which a config may roll.
+  double share_of_whole() const { return of_rows_ ? 0.85 : 0.5; }
   /// Random dimensions of a value: open tiles and whole extents, each once.
   std::vector<Axis> some_axes(size_t most);
   int some_extent();
@@ -129,9 +131,11 @@ private:
   void add_outermost();
   void use_up();
   std::vector<ValueId> visible() const;
+  double weight_of(const Form& form) const;
 
   Prober& prober_;
-  int64_t budget_ = 0; // lanes that one statement may compute in all
+  bool of_rows_ = false; // it reduces along a long whole dimension, extent 0, and seldom needs that whole
+  int64_t budget_ = 0;   // lanes that one statement may compute in all
   std::map<ValueId, Known> known_;
   std::set<ValueId> unused_;
   std::vector<std::vector<Statement>> blocks_;

@@ -46,7 +46,7 @@ bool depends_on_tiles(const FuzzKernel& kernel) {
       for (const Axis& axis : types[operand.value].axes) {
         auto& kept = statement.type.axes;
         depends |= is_outermost(axis) && std::find(kept.begin(), kept.end(), axis) == kept.end();
-        depends |= is_outermost(axis) && statement.form->mixes_lanes;
+        depends |= is_outermost(axis) && statement.form->has(kMixesLanes);
       }
     }
   });

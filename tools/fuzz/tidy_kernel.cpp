@@ -25,7 +25,7 @@ bool erase_unused_values(std::vector<Statement>& body, const std::set<ValueId>& 
   size_t before = body.size();
   std::erase_if(body, [&](const Statement& s) {
     ValueId made = is_assignment(s) ? s.operands[0].value : s.result;
-    return made >= 0 && !used.contains(made) && !s.form->has_effect;
+    return made >= 0 && !used.contains(made) && !s.form->has(kHasEffect);
   });
   bool erased = body.size() < before;
   for (Statement& statement : body) erased |= erase_unused_values(statement.body, used);
