@@ -1,5 +1,6 @@
 // tile.combine and tile.scan: combiners of the user, and what the language builds from them.
 #include "frontend/expression.h"
+#include "frontend/extrema.h"
 #include "ir/context.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -120,6 +121,7 @@ std::pair<Value, Value> Builder::arg_extremum(const char* name, bool largest, co
     return {cast(value, dtype(x)), index};
   }
   SmallVector<int64_t> over = normal_dims(dim ? ArrayRef<int>(*dim) : ArrayRef<int>(), rank(x), name);
+  require_elements(*this, name, x, over);
   Value value = dtype(x) == DType::boolean ? cast(x, DType::int32) : x.value;
   SmallVector<Dim> dims = dims_of(value);
 

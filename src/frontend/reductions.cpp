@@ -1,5 +1,6 @@
 // Reductions whose combiner is known.
 #include "frontend/expression.h"
+#include "frontend/extrema.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -75,10 +76,19 @@ Value Builder::count_nonzero(const Term& x, ArrayRef<int> dims, bool keepdim) {
   return reduce(Reduction::Add, cast(cast(x, DType::boolean), DType::int64), over, keepdim);
 }
 
+void require_elements(Builder& builder, const char* name, const Term& x, ArrayRef<int64_t> dims) {
+  for (int64_t dim : dims)
+    if (builder.dimensions.value(dims_of(x.value)[dim]) == 0)
+      builder.fail("{} along dimension {} of {}, which has no elements there; a plain if on the size leaves it out",
+                   name, dim, builder.describe(x));
+}
+
 Value Builder::extremum(Reduction kind, const Term& x, ArrayRef<int> dims, bool keepdim) {
   if (is_storage_dtype(dtype(x))) return cast(extremum(kind, widened(x), dims, keepdim), dtype(x));
   const char* what = kind == Reduction::Max ? "tw::amax" : "tw::amin";
-  return reduce(kind, x.value, normal_dims(dims, rank(x), what), keepdim);
+  SmallVector<int64_t> over = normal_dims(dims, rank(x), what);
+  require_elements(*this, what, x, over);
+  return reduce(kind, x.value, over, keepdim);
 }
 
 //===----------------------------------------------------------------------===//
@@ -105,19 +115,33 @@ Value Builder::mean(const Term& given, ArrayRef<int> dims, bool keepdim) {
   return cast(Value(ir.create<arith::DivFOp>(location_, total, count)), dtype(x));
 }
 
+// What squares are added up in: with twice the digits and the range of float32, so that all that is rounded is the
+// result, as PyTorch does it. Those of float16 have both in float32; for those of float64 there is nothing wider.
+static DType dtype_of_squares(DType dtype) { return dtype == DType::float16 ? DType::float32 : DType::float64; }
+
 std::pair<Value, Value> Builder::variance(const char* name, const Term& given, ArrayRef<int> dims, double correction,
                                           bool keepdim, bool root) {
   const Term x = widened(given);
   SmallVector<int64_t> over = normal_dims(dims, rank(x), name);
-  DType own = dtype(x);
-  Value value = floating(name, x);
+  DType own = dtype(x), wide = dtype_of_squares(own);
+  if (!is_floating_point(own)) floating(name, x); // refuses it
+  Value value = cast(x, wide);
+  auto summed = [&](Expression e, bool keep) { return Expression{this, reduce(Reduction::Add, e.value, over, keep)}; };
   // Two passes: the mean first, so that nothing cancels.
-  Expression total{this, reduce(Reduction::Add, value, over, /*keepdim=*/false)};
+  Expression total = summed({this, value}, false);
   Expression mean = total / Expression{this, lane_count(*this, value, over, total.value)};
   Value kept_mean = keep_dims(mean.value, over);
   Expression distance = Expression{this, value} - Expression{this, broadcast(kept_mean, dims_of(value))};
-  Expression squares{this, reduce(Reduction::Add, (distance * distance).value, over, keepdim)};
+  Expression squares = summed(distance * distance, keepdim);
   Expression count{this, lane_count(*this, value, over, squares.value)};
+  if (wide == accumulation_dtype(own)) {
+    // The mean is rounded. What its error adds to the squares is known from the distances, whose sum would be 0 (Chan,
+    // Golub and LeVeque, "Algorithms for computing the sample variance", 1983, equation 1.7).
+    Expression rest = summed(distance, keepdim);
+    Expression excess = rounded(rest * rest) / count;
+    Expression corrected = maximum(squares - excess, 0.0);
+    squares = select(excess == std::numeric_limits<double>::infinity(), squares, corrected);
+  }
   Expression variance = squares / maximum(count - correction, 0.0);
   return {cast((root ? sqrt(variance) : variance).value, own), cast(keepdim ? kept_mean : mean.value, own)};
 }
@@ -131,12 +155,14 @@ Value Builder::norm(const Term& given, double p, ArrayRef<int> dims, bool keepdi
   auto power = [&](Expression e, double exponent) {
     return Expression{this, pointwise(Pointwise::pow, {e.value, Term::real_literal(exponent)})};
   };
+  bool of_one = llvm::all_of(over, [&](int64_t dim) { return dims_of(value.value)[dim].is_one(); });
+  if (std::isinf(p)) require_elements(*this, "tw::norm", x, over);
   Expression result = value;
   if (std::isinf(p))
     result = reduced(p > 0 ? Reduction::Max : Reduction::Min, abs(value));
   else if (p == 0)
     result = reduced(Reduction::Add, Expression{this, cast((value != 0.0).value, device_dtype(value.element()))});
-  else if (p == 1)
+  else if (p == 1 || of_one) // no power of one number is out of range
     result = reduced(Reduction::Add, abs(value));
   else if (p == 2)
     result = sqrt(reduced(Reduction::Add, value * value));

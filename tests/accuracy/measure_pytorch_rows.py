@@ -21,6 +21,9 @@ FUNCTIONS = {
     "softmax": lambda x, y: torch.softmax(x, 1),
     "log_softmax": lambda x, y: torch.log_softmax(x, 1),
     "cumsum": lambda x, y: torch.cumsum(x, 1),
+    "var": lambda x, y: torch.var(x, 1),
+    "std": lambda x, y: torch.std(x, 1),
+    "norm": lambda x, y: torch.linalg.vector_norm(x, 2, 1),
     "matmul": lambda x, y: x @ y,
 }
 

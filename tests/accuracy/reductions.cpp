@@ -36,6 +36,14 @@ Real largest_of(const Row& row) {
   return largest;
 }
 
+// Without one degree of freedom, as PyTorch's default is.
+Real variance_of(const Row& row) {
+  Real mean = sum_of(row).total / row.size();
+  Sum squares;
+  for (Real x : row) squares.add((x - mean) * (x - mean));
+  return squares.total / (row.size() - 1);
+}
+
 void softmax(const Row& row, Row& results, Row& scales) {
   Real largest = largest_of(row), total = 0;
   for (Real x : row) total += std::exp(x - largest);
@@ -83,6 +91,18 @@ const std::vector<RowCase>& row_cases() {
            results.push_back(sum.total);
            scales.push_back(sum.magnitudes);
          }
+       }},
+      {"var", false,
+       [](const Row& row, Row& results, Row& scales) { one(results, scales, variance_of(row), variance_of(row)); }},
+      {"std", false,
+       [](const Row& row, Row& results, Row& scales) {
+         one(results, scales, std::sqrt(variance_of(row)), std::sqrt(variance_of(row)));
+       }},
+      {"norm", false,
+       [](const Row& row, Row& results, Row& scales) {
+         Sum squares;
+         for (Real x : row) squares.add(x * x);
+         one(results, scales, std::sqrt(squares.total), std::sqrt(squares.total));
        }},
       {"matmul", false, nullptr}, // of several columns: the test knows
   };

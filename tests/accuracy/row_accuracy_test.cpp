@@ -26,6 +26,9 @@ const std::map<std::string_view, Apply>& calls() {
       {"softmax", [](const Value& x, const Tensor&) { return softmax(x, 1); }},
       {"log_softmax", [](const Value& x, const Tensor&) { return log_softmax(x, 1); }},
       {"cumsum", [](const Value& x, const Tensor&) { return cumsum(x, 1); }},
+      {"var", [](const Value& x, const Tensor&) { return var(x, 1); }},
+      {"std", [](const Value& x, const Tensor&) { return std(x, 1); }},
+      {"norm", [](const Value& x, const Tensor&) { return norm(x, 2, 1); }},
       {"matmul", [](const Value& x, const Tensor& columns) { return matmul(x, columns[_, _]); }},
   };
   return calls;

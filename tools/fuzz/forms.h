@@ -35,6 +35,8 @@ enum FormTrait : unsigned {
   kByBlocks = 4,
   /// It takes dimensions of its operand away.
   kReduces = 8,
+  /// It only moves, chooses and converts numbers: its results are right to the bit, whatever the numbers are.
+  kChooses = 16,
 };
 
 /// All of them.

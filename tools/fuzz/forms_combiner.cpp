@@ -182,8 +182,8 @@ const std::vector<Form>& combiner_forms() {
   static const std::vector<Form> table{
       {"reduce", 0.8, generate_combined, record_reduce, print_combined},
       {"associative_scan", 0.8, generate_combined, record_scan, print_combined, kMixesLanes},
-      {"cummax", 0.3, generate_running, record_running, print_running, kMixesLanes},
-      {"cummin", 0.3, generate_running, record_running, print_running, kMixesLanes},
+      {"cummax", 0.3, generate_running, record_running, print_running, kMixesLanes | kChooses},
+      {"cummin", 0.3, generate_running, record_running, print_running, kMixesLanes | kChooses},
   };
   return table;
 }

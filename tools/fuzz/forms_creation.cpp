@@ -188,9 +188,9 @@ static void print_tile(Printer& p, const Statement& s) {
 
 const std::vector<Form>& creation_forms() {
   static const std::vector<Form> table{
-      {"zeros", 0.4, generate_fill, record_fill, print_fill, kByBlocks},
-      {"ones", 0.3, generate_fill, record_fill, print_fill, kByBlocks},
-      {"full", 0.4, generate_fill, record_fill, print_fill, kByBlocks},
+      {"zeros", 0.4, generate_fill, record_fill, print_fill, kByBlocks | kChooses},
+      {"ones", 0.3, generate_fill, record_fill, print_fill, kByBlocks | kChooses},
+      {"full", 0.4, generate_fill, record_fill, print_fill, kByBlocks | kChooses},
       {"zeros_like", 0.2, generate_like, record_like, print_like, kByBlocks},
       {"ones_like", 0.2, generate_like, record_like, print_like, kByBlocks},
       {"full_like", 0.3, generate_like, record_like, print_like, kByBlocks},

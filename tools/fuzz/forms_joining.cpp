@@ -236,15 +236,15 @@ static void print_gather(Printer& p, const Statement& s) {
 
 const std::vector<Form>& joining_forms() {
   static const std::vector<Form> table{
-      {"stack", 0.4, generate_stack, record_stack, print_list},
-      {"join", 0.4, generate_stack, record_stack, print_list},
-      {"cat", 0.5, generate_cat, record_cat, print_list},
-      {"split", 0.5, generate_split, record_split, print_split},
-      {"chunk", 0.4, generate_split, record_split, print_split},
-      {"reshape", 0.5, generate_reshape, record_reshape, print_reshape},
-      {"view", 0.3, generate_reshape, record_reshape, print_reshape},
-      {"flatten", 0.4, generate_flatten, record_flatten, print_flatten},
-      {"gather", 0.5, generate_gather, record_gather, print_gather},
+      {"stack", 0.4, generate_stack, record_stack, print_list, kChooses},
+      {"join", 0.4, generate_stack, record_stack, print_list, kChooses},
+      {"cat", 0.5, generate_cat, record_cat, print_list, kChooses},
+      {"split", 0.5, generate_split, record_split, print_split, kChooses},
+      {"chunk", 0.4, generate_split, record_split, print_split, kChooses},
+      {"reshape", 0.5, generate_reshape, record_reshape, print_reshape, kChooses},
+      {"view", 0.3, generate_reshape, record_reshape, print_reshape, kChooses},
+      {"flatten", 0.4, generate_flatten, record_flatten, print_flatten, kChooses},
+      {"gather", 0.5, generate_gather, record_gather, print_gather, kChooses},
   };
   return table;
 }

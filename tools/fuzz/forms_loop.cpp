@@ -381,11 +381,11 @@ static void print_nothing(Printer&, const Statement&) {}
 
 const std::vector<Form>& loop_forms() {
   static const std::vector<Form> table{
-      {"tile", 2.5, generate_loop, record_tile, print_loop},
-      {"grid", 0.6, generate_loop, record_grid, print_loop},
+      {"tile", 2.5, generate_loop, record_tile, print_loop, kChooses},
+      {"grid", 0.6, generate_loop, record_grid, print_loop, kChooses},
       {"tile bounded by a tile", 0.6, generate_loop, record_bounded, print_bounded},
       {"tile bounded by data", 0.6, generate_loop, record_tile, print_loop},
-      {"collecting", 0.4, generate_collecting, record_nothing, print_nothing},
+      {"collecting", 0.4, generate_collecting, record_nothing, print_nothing, kChooses},
       {"assignment", 0, [](Generator&, const Form&) { return false; }, record_assignment, print_assignment},
   };
   return table;

@@ -336,15 +336,15 @@ static void print_number(Printer& p, const Statement& s) {
 
 const std::vector<Form>& memory_forms() {
   static const std::vector<Form> table{
-      {"load", 5, generate_load, record_load, print_load, kByBlocks},
-      {"load of a written argument", 3, generate_load_own, record_load, print_load, kByBlocks},
-      {"index tensor", 0.8, generate_gather, record_load, print_load},
-      {"two index tensors", 0.5, generate_gathers, record_load, print_load},
-      {"load with a mask", 0.5, generate_masked_load, record_masked_load, print_masked_load},
-      {"store", 1.2, generate_store, record_store, print_store, kByBlocks},
+      {"load", 5, generate_load, record_load, print_load, kByBlocks | kChooses},
+      {"load of a written argument", 3, generate_load_own, record_load, print_load, kByBlocks | kChooses},
+      {"index tensor", 0.8, generate_gather, record_load, print_load, kChooses},
+      {"two index tensors", 0.5, generate_gathers, record_load, print_load, kChooses},
+      {"load with a mask", 0.5, generate_masked_load, record_masked_load, print_masked_load, kChooses},
+      {"store", 1.2, generate_store, record_store, print_store, kByBlocks | kChooses},
       {"store +=", 0.5, generate_store, record_compound, print_compound, kByBlocks},
-      {"store with a mask", 0.5, generate_masked_store, record_masked_store, print_masked_store},
-      {"store by an index tensor", 0.5, generate_scatter, record_store, print_store},
+      {"store with a mask", 0.5, generate_masked_store, record_masked_store, print_masked_store, kChooses},
+      {"store by an index tensor", 0.5, generate_scatter, record_store, print_store, kChooses},
       {"tw::Scalar", 0.3, generate_number, record_number, print_number, kByBlocks},
   };
   return table;

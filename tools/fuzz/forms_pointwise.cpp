@@ -34,36 +34,38 @@ static std::optional<FuzzOperand> some_companion(Generator& g, ValueId beside, c
   return std::nullopt;
 }
 
-static bool generate_pointwise(Generator& g, const Form&) {
+bool add_operation(Generator& g, const Operation& operation) {
   std::optional<ValueId> first = g.some_value([](const Generator::Known&) { return true; });
   if (!first) return false;
+  std::vector<FuzzOperand> operands{FuzzOperand::of(*first)};
+  std::vector<Axis> axes = g.known(*first).type.axes;
+  for (int i = 1; i < operation.arity; ++i) {
+    std::optional<FuzzOperand> other = some_companion(g, *first, axes);
+    if (!other) return false;
+    if (other->kind == FuzzOperand::Kind::value) axes = *broadcast(axes, g.known(other->value).type.axes);
+    operands.push_back(*other);
+  }
+  if (operation.arity == 2 && g.random.chance(0.2)) std::swap(operands[0], operands[1]);
+  if (g.apply(operation, operands)) return true;
+  // Perhaps it takes positive numbers only.
+  if (operation.arity == 1 && !g.kernel.exact && is_floating_point(g.known(*first).type.dtype)) {
+    auto magnitude = g.apply("abs", {FuzzOperand::of(*first)});
+    auto positive =
+        magnitude ? g.apply("operator +", {FuzzOperand::of(*magnitude), FuzzOperand::real(1)}) : std::nullopt;
+    if (positive && g.apply(operation, {FuzzOperand::of(*positive)})) return true;
+  }
+  // Perhaps the numbers are too large for it.
+  auto smaller = g.clamped(*first, 4);
+  if (!smaller) return false;
+  for (FuzzOperand& operand : operands)
+    if (operand.kind == FuzzOperand::Kind::value && operand.value == *first) operand = FuzzOperand::of(*smaller);
+  return g.apply(operation, operands).has_value();
+}
+
+static bool generate_pointwise(Generator& g, const Form&) {
   for (int attempt = 0; attempt < 6; ++attempt) {
-    // Each kernel has one that it prefers, so that none waits long for its turn.
     bool preferred = attempt == 0 && g.random.chance(0.3);
-    const Operation& operation = preferred ? operations()[g.kernel.seed % operations().size()] : g.one_of(operations());
-    std::vector<FuzzOperand> operands{FuzzOperand::of(*first)};
-    std::vector<Axis> axes = g.known(*first).type.axes;
-    for (int i = 1; i < operation.arity; ++i) {
-      std::optional<FuzzOperand> other = some_companion(g, *first, axes);
-      if (!other) return false;
-      if (other->kind == FuzzOperand::Kind::value) axes = *broadcast(axes, g.known(other->value).type.axes);
-      operands.push_back(*other);
-    }
-    if (operation.arity == 2 && g.random.chance(0.2)) std::swap(operands[0], operands[1]);
-    if (g.apply(operation, operands)) return true;
-    // Perhaps it takes positive numbers only.
-    if (operation.arity == 1 && !g.kernel.exact && is_floating_point(g.known(*first).type.dtype)) {
-      auto magnitude = g.apply("abs", {FuzzOperand::of(*first)});
-      auto positive =
-          magnitude ? g.apply("operator +", {FuzzOperand::of(*magnitude), FuzzOperand::real(1)}) : std::nullopt;
-      if (positive && g.apply(operation, {FuzzOperand::of(*positive)})) return true;
-    }
-    // Perhaps the numbers are too large for it.
-    if (auto smaller = g.clamped(*first, 4)) {
-      first = smaller;
-      operands[0] = FuzzOperand::of(*smaller);
-      if (g.apply(operation, operands)) return true;
-    }
+    if (add_operation(g, preferred ? g.preferred_operation() : g.one_of(operations()))) return true;
   }
   return false;
 }
@@ -212,11 +214,11 @@ static void print_bits(Printer& p, const Statement& s) {
 const std::vector<Form>& pointwise_forms() {
   static const std::vector<Form> table{
       {"pointwise", 9, generate_pointwise, record_pointwise, print_pointwise, kByBlocks},
-      {"where", 1.5, generate_where, record_where, print_where, kByBlocks},
-      {"max", 0.3, generate_extremum, record_extremum, print_extremum, kByBlocks},
-      {"min", 0.3, generate_extremum, record_extremum, print_extremum, kByBlocks},
-      {"cast", 1.5, generate_cast, record_cast, print_cast, kByBlocks},
-      {"view of bits", 0.4, generate_bits, record_bits, print_bits, kByBlocks},
+      {"where", 1.5, generate_where, record_where, print_where, kByBlocks | kChooses},
+      {"max", 0.3, generate_extremum, record_extremum, print_extremum, kByBlocks | kChooses},
+      {"min", 0.3, generate_extremum, record_extremum, print_extremum, kByBlocks | kChooses},
+      {"cast", 1.5, generate_cast, record_cast, print_cast, kByBlocks | kChooses},
+      {"view of bits", 0.4, generate_bits, record_bits, print_bits, kByBlocks | kChooses},
   };
   return table;
 }

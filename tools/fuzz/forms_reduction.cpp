@@ -88,6 +88,9 @@ static bool generate_reduction(Generator& g, const Form& form) {
   for (int64_t dim = 0; dim < rank; ++dim)
     if (all || (of_whole ? is_whole(type.axes[dim]) : g.random.chance(rank == 1 ? 1 : 0.4))) dims.push_back(dim);
   if (dims.empty()) dims.push_back(g.number(0, rank - 1));
+  if (is_extremum &&
+      std::any_of(dims.begin(), dims.end(), [&](int64_t dim) { return g.extent_of(type.axes[dim]) == 0; }))
+    return false;
   double count = 1;
   for (int64_t dim : dims) count *= static_cast<double>(std::max<int64_t>(g.extent_of(type.axes[dim]), 1));
   for (int64_t dim = rank; dim-- > 0;) {
@@ -222,8 +225,8 @@ const std::vector<Form>& reduction_forms() {
   static const std::vector<Form> table{
       {"sum", 1.5, generate_reduction, record_reduction, print_reduction, kReduces | kByBlocks},
       {"mean", 0.6, generate_reduction, record_reduction, print_reduction, kReduces | kByBlocks},
-      {"amax", 1, generate_reduction, record_reduction, print_reduction, kReduces | kByBlocks},
-      {"amin", 0.8, generate_reduction, record_reduction, print_reduction, kReduces | kByBlocks},
+      {"amax", 1, generate_reduction, record_reduction, print_reduction, kReduces | kByBlocks | kChooses},
+      {"amin", 0.8, generate_reduction, record_reduction, print_reduction, kReduces | kByBlocks | kChooses},
       {"prod", 0.4, generate_reduction, record_reduction, print_reduction, kReduces | kByBlocks},
       {"any", 0.4, generate_reduction, record_reduction, print_reduction, kReduces | kByBlocks},
       {"all", 0.4, generate_reduction, record_reduction, print_reduction, kReduces | kByBlocks},
@@ -237,8 +240,8 @@ const std::vector<Form>& reduction_forms() {
       {"log_softmax", 0.3, generate_along, record_along, print_along, kMixesLanes | kByBlocks},
       {"cumsum", 0.6, generate_along, record_along, print_along, kMixesLanes},
       {"cumprod", 0.3, generate_along, record_along, print_along, kMixesLanes},
-      {"argmax", 0.4, generate_place, record_place, print_place},
-      {"argmin", 0.4, generate_place, record_place, print_place},
+      {"argmax", 0.4, generate_place, record_place, print_place, kChooses},
+      {"argmin", 0.4, generate_place, record_place, print_place, kChooses},
   };
   return table;
 }

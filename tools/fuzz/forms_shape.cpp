@@ -168,15 +168,15 @@ static void print_index(Printer& p, const Statement& s) {
 
 const std::vector<Form>& shape_forms() {
   static const std::vector<Form> table{
-      {"transpose", 0.8, generate_transpose, record_transpose, print_function, kByBlocks},
-      {"permute", 0.5, generate_permute, record_permute, print_function, kByBlocks},
-      {"unsqueeze", 0.6, generate_unsqueeze, record_unsqueeze, print_function, kByBlocks},
-      {"squeeze", 0.4, generate_squeeze, record_squeeze, print_function, kByBlocks},
-      {"expand_as", 0.3, generate_expand, record_expand, print_expand, kByBlocks},
-      {"broadcast_to", 0.3, generate_broadcast, record_broadcast, print_broadcast, kByBlocks},
-      {"expand", 0.3, generate_broadcast, record_broadcast, print_broadcast, kByBlocks},
-      {"flip", 0.4, generate_flip, record_flip, print_function},
-      {"none in a value's subscripts", 0.4, generate_index, record_index, print_index, kByBlocks},
+      {"transpose", 0.8, generate_transpose, record_transpose, print_function, kByBlocks | kChooses},
+      {"permute", 0.5, generate_permute, record_permute, print_function, kByBlocks | kChooses},
+      {"unsqueeze", 0.6, generate_unsqueeze, record_unsqueeze, print_function, kByBlocks | kChooses},
+      {"squeeze", 0.4, generate_squeeze, record_squeeze, print_function, kByBlocks | kChooses},
+      {"expand_as", 0.3, generate_expand, record_expand, print_expand, kByBlocks | kChooses},
+      {"broadcast_to", 0.3, generate_broadcast, record_broadcast, print_broadcast, kByBlocks | kChooses},
+      {"expand", 0.3, generate_broadcast, record_broadcast, print_broadcast, kByBlocks | kChooses},
+      {"flip", 0.4, generate_flip, record_flip, print_function, kChooses},
+      {"none in a value's subscripts", 0.4, generate_index, record_index, print_index, kByBlocks | kChooses},
   };
   return table;
 }

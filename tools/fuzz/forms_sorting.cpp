@@ -64,9 +64,9 @@ static void print_sort(Printer& p, const Statement& s) {
 
 const std::vector<Form>& sorting_forms() {
   static const std::vector<Form> table{
-      {"sort", 0.4, generate_sort, record_sort, print_sort, kMixesLanes},
-      {"argsort", 0.3, generate_sort, record_sort, print_sort, kMixesLanes},
-      {"topk", 0.4, generate_sort, record_sort, print_sort, kMixesLanes},
+      {"sort", 0.4, generate_sort, record_sort, print_sort, kMixesLanes | kChooses},
+      {"argsort", 0.3, generate_sort, record_sort, print_sort, kMixesLanes | kChooses},
+      {"topk", 0.4, generate_sort, record_sort, print_sort, kMixesLanes | kChooses},
   };
   return table;
 }

@@ -9,7 +9,9 @@
 
 namespace tilewright::fuzz {
 
-Generator::Generator(uint64_t seed, Prober& prober) : random(seed), prober_(prober) {}
+Generator::Generator(uint64_t seed, Prober& prober)
+    : random(seed), prober_(prober), preferred_form_(forms()[seed % forms().size()]),
+      preferred_operation_(&operations()[seed % operations().size()]) {}
 
 std::optional<std::vector<Axis>> broadcast(const std::vector<Axis>& a, const std::vector<Axis>& b) {
   if (a.size() < b.size()) return broadcast(b, a);
@@ -38,7 +40,7 @@ void Generator::choose_extents() {
     if (random.chance(0.01)) extent = 0;
     kernel.extents.push_back(extent);
   }
-  if (!of_rows_) return;
+  if (kind_ != Kind::rows) return;
   budget_ = 4000;
   kernel.extents[0] = one_of(large);
   for (size_t i = 1; i < count; ++i) kernel.extents[i] = one_of(small);
@@ -47,7 +49,7 @@ void Generator::choose_extents() {
 // More often one that no others give.
 int Generator::some_extent() {
   size_t given = kernel.extents.size() - kernel.derived.size();
-  if (of_rows_ && random.chance(0.9)) return static_cast<int>(1 + random.below(given - 1));
+  if (kind_ == Kind::rows && random.chance(0.9)) return static_cast<int>(1 + random.below(given - 1));
   return static_cast<int>(random.below(random.chance(0.15) ? kernel.extents.size() : given));
 }
 
@@ -116,7 +118,7 @@ std::vector<Axis> Generator::some_axes(size_t most) {
   std::vector<Axis> axes;
   for (const OpenVariable& variable : open_)
     if (!variable.is_grid && random.chance(0.7)) axes.push_back({Axis::Kind::tile, variable.variable});
-  if (of_rows_ && random.chance(0.8))
+  if (kind_ == Kind::rows && random.chance(0.8))
     axes.push_back({Axis::Kind::whole, 0});
   else if (random.chance(0.5))
     axes.push_back({Axis::Kind::whole, some_extent()});
@@ -362,16 +364,19 @@ std::vector<Statement> Generator::close() {
 }
 
 double Generator::weight_of(const Form& form) const {
-  if (!of_rows_) return form.weight;
-  return form.has(kReduces) ? 3 * form.weight : form.has(kByBlocks) ? form.weight : 0.05 * form.weight;
+  switch (kind_) {
+  case Kind::any: return form.weight;
+  case Kind::rows: return form.has(kReduces) ? 3 * form.weight : form.has(kByBlocks) ? form.weight : 0.05 * form.weight;
+  case Kind::choices: return form.has(kChooses) ? form.weight : 0;
+  }
+  return 0;
 }
 
 void Generator::add_random_statement() {
   double total = 0;
   for (const Form* form : forms()) total += weight_of(*form);
-  const Form* preferred = forms()[kernel.seed / 1009 % forms().size()]; // so that the rare ones have their turn
-  double share = of_rows_ && !preferred->has(kByBlocks) ? 0.02 : 0.15;
-  if (preferred->weight > 0 && random.chance(share) && preferred->generate(*this, *preferred)) return;
+  double share = weight_of(*preferred_form_) < preferred_form_->weight ? 0.02 : 0.15;
+  if (preferred_form_->weight > 0 && random.chance(share) && preferred_form_->generate(*this, *preferred_form_)) return;
   for (int attempt = 0; attempt < 20; ++attempt) {
     double at = random.unit() * total;
     for (const Form* form : forms()) {
@@ -390,7 +395,8 @@ void Generator::use_up() {
     for (ValueId other : visible()) {
       bool same = known(other).type.dtype == known(id).type.dtype && known(other).type.dtype != boolean;
       if (other == id || !same || !unused_.contains(other) || !unused_.contains(id)) continue;
-      apply(random.chance(0.7) ? "operator +" : "operator -", {FuzzOperand::of(id), FuzzOperand::of(other)});
+      const char* joint[][2] = {{"operator +", "operator -"}, {"maximum", "minimum"}};
+      apply(joint[kind_ == Kind::choices][random.chance(0.3)], {FuzzOperand::of(id), FuzzOperand::of(other)});
     }
   }
   const Form* store = find_form(random.chance(0.85) ? "store" : "store +=");
@@ -407,7 +413,7 @@ void Generator::use_up() {
 void Generator::add_outermost() {
   most_tensors_ += 4;
   std::vector<int> extents;
-  size_t rank = random.chance(of_rows_ ? 0.9 : 0.5) ? 1 : random.chance(0.8) ? 2 : 3;
+  size_t rank = random.chance(kind_ == Kind::rows ? 0.9 : 0.5) ? 1 : random.chance(0.8) ? 2 : 3;
   for (size_t i = 0; i < rank; ++i) {
     extents.push_back(some_extent());
     if (!may_open(extents)) {
@@ -441,6 +447,7 @@ void Generator::add_outermost() {
 
   size_t statements = number(2, random.chance(0.7) ? 6 : 14);
   for (size_t i = 0; i < statements; ++i) add_random_statement();
+  if (kind_ != Kind::choices && random.chance(0.5)) add_operation(*this, *preferred_operation_);
   use_up();
   loop.body = close();
   add(std::move(loop));
@@ -448,7 +455,9 @@ void Generator::add_outermost() {
 
 FuzzKernel Generator::generate() {
   kernel.exact = random.chance(0.5);
-  of_rows_ = random.chance(0.2);
+  const double kind = random.unit();
+  kind_ = kind < 0.2 ? Kind::rows : kind < 0.35 ? Kind::choices : Kind::any;
+  if (kind_ == Kind::choices) kernel.exact = false;
   kernel.seed = random.below(1000000);
   choose_extents();
   scopes_.emplace_back();

@@ -48,6 +48,7 @@ public:
 
   Random random;
   FuzzKernel kernel;
+  const Operation& preferred_operation() const { return *preferred_operation_; }
 
   struct Known {
     Type type;
@@ -95,7 +96,9 @@ public:
   /// Whether a value of these dimensions is not too much work here.
   bool affordable(const std::vector<Axis>& axes) const;
   /// How likely a reduction takes the whole dimensions of a value, which a config may roll.
-  double share_of_whole() const { return of_rows_ ? 0.85 : 0.5; }
+  double share_of_whole() const { return kind_ == Kind::rows ? 0.85 : 0.5; }
+  /// How likely an array that need not be of whole numbers has NaN, infinities and the like in it.
+  double share_of_special() const { return kind_ == Kind::choices ? 0.6 : 0.3; }
   /// Random dimensions of a value: open tiles and whole extents, each once.
   std::vector<Axis> some_axes(size_t most);
   int some_extent();
@@ -134,8 +137,17 @@ private:
   double weight_of(const Form& form) const;
 
   Prober& prober_;
-  bool of_rows_ = false; // it reduces along a long whole dimension, extent 0, and seldom needs that whole
-  int64_t budget_ = 0;   // lanes that one statement may compute in all
+  /// What a kernel is mostly made of.
+  enum class Kind {
+    any,
+    rows,   // reductions along a long whole dimension, extent 0, which it seldom needs whole
+    choices // what chooses and moves numbers, NaN among them, and so is exact
+  };
+  Kind kind_ = Kind::any;
+  // Each kernel has one form and one operation that it prefers; in order of the seeds, so that none waits long.
+  const Form* preferred_form_;
+  const Operation* preferred_operation_;
+  int64_t budget_ = 0; // lanes that one statement may compute in all
   std::map<ValueId, Known> known_;
   std::set<ValueId> unused_;
   std::vector<std::vector<Statement>> blocks_;
@@ -148,6 +160,10 @@ private:
   std::map<int, Place> own_;
   std::map<int, const Form*> shared_;
 };
+
+/// Applies an operation to what there is, or to what is loaded for it. False where nothing fits it
+/// (forms_pointwise.cpp).
+bool add_operation(Generator& g, const Operation& operation);
 
 /// The dimensions of values of these dimensions combined; nothing where they do not broadcast.
 std::optional<std::vector<Axis>> broadcast(const std::vector<Axis>& a, const std::vector<Axis>& b);

@@ -158,7 +158,7 @@ FuzzTensor new_argument(Generator& g, DType dtype, const std::vector<int>& exten
   tensor.aligned = g.random.chance(0.7);
   tensor.layout = g.random.chance(0.5) ? Layout::contiguous : static_cast<Layout>(g.random.below(kLayoutCount));
   if (!g.kernel.exact && is_floating_point(dtype))
-    tensor.contents = g.random.chance(0.3) ? Contents::special : Contents::fractions;
+    tensor.contents = g.random.chance(g.share_of_special()) ? Contents::special : Contents::fractions;
   return tensor;
 }
 

@@ -50,6 +50,18 @@ bool depends_on_tiles(const FuzzKernel& kernel) {
       }
     }
   });
+  // Whether every program changes an element of its own: else how often it is changed is the number of programs.
+  for (const Statement& loop : kernel.body)
+    for_each_statement(loop.body, [&](const Statement& statement) {
+      if (!std::string_view(statement.form->name).starts_with("atomic_")) return;
+      std::set<int> left(loop.variables.begin(), loop.variables.end());
+      for (const FuzzSubscript& subscript : statement.subscripts) {
+        if (subscript.kind == FuzzSubscript::Kind::tile) left.erase(subscript.index);
+        for (const Axis& axis : types[subscript.value].axes)
+          if (axis.kind == Axis::Kind::tile) left.erase(axis.index);
+      }
+      depends |= !left.empty();
+    });
   return depends;
 }
 

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 #include <string>
 
@@ -140,6 +141,34 @@ TEST(Diagnostics, a_dimension_that_is_not_there) {
 //
 // Shapes
 //
+
+TEST(Diagnostics, an_extremum_of_no_elements) {
+  const auto of = [](auto take) {
+    return tw::kernel("k", {"x"},
+                      [take](tw::Tensor x) {
+                        auto out = tw::empty({x.size(0)}, tw::float32);
+                        for (auto tile : tw::tile(x.size(0))) out[tile] = take(x[tile, tw::_]);
+                        return out;
+                      })
+        .with(untuned());
+  };
+  const tw::Array none = tw::Array::ones({3, 0});
+  const auto expect_refuses = [&](auto take, const char* name) {
+    auto kernel = of(take);
+    expect_says([&] { kernel(none); },
+                {std::string(name) + " along dimension 1 of float32[", "no elements", "a plain if"});
+  };
+  expect_refuses([](tw::Value x) { return WRONG(tw::amax(x, 1)); }, "tw::amax");
+  expect_refuses([](tw::Value x) { return WRONG(tw::amin(x, -1)); }, "tw::amin");
+  expect_refuses([](tw::Value x) { return WRONG(tw::argmax(x, 1)); }, "tw::argmax");
+  expect_refuses([](tw::Value x) { return WRONG(tw::argmin(x, 1)); }, "tw::argmin");
+  expect_refuses([](tw::Value x) { return WRONG(x.max(1)).first; }, ".max()");
+  expect_refuses([](tw::Value x) { return WRONG(tw::norm(x, HUGE_VAL, 1)); }, "tw::norm");
+  // Of what has elements elsewhere, and of what has neutral ones, there are results.
+  for (const tw::Array& sums :
+       {of([](tw::Value x) { return tw::sum(x, 1); })(none), of([](tw::Value x) { return tw::norm(x, 2, 1); })(none)})
+    EXPECT_TRUE(equal(sums, tw::Array::zeros({3})));
+}
 
 TEST(Diagnostics, shapes_that_do_not_agree) {
   expect_rows_says([](tw::Tensor x, tw::Tile tile) { WRONG(x[tile, tw::_] = x[tile, tw::_] + x[tile, 0]); },

@@ -183,6 +183,27 @@ TEST(found, reductions_of_slices_are_rolled) {
     }
 }
 
+// The number of lanes, which a mean divides by, was taken for something that needs them all at once.
+TEST(found, means_are_rolled) {
+  const auto kernel = tw::kernel("moments", {"x", "out"}, [](tw::Tensor x, tw::Tensor out) {
+    for (auto tile : tw::tile(x.size(0))) {
+      auto row = x[tile, tw::_];
+      auto [variance, mean] = tw::var_mean(row, 1, 0, true);
+      out[0, tile] = tw::mean(row, 1);
+      out[1, tile] = tw::std(row, 1);
+      out[2, tile] = tw::sum((row - mean) * tw::rsqrt(variance + 1), 1);
+      out[3, tile] = tw::norm(row, 2, 1);
+    }
+  });
+  for (tw::DType dtype : {tw::float32, tw::float64, tw::bfloat16, tw::float16})
+    for (int64_t n : {17, 40, 100})
+      for (int64_t block : {1, 3}) {
+        auto call = kernel.bind(tw::Array::rand({5, n}, 1, tw::float32).to(dtype), tw::Array::zeros({4, 5}, dtype));
+        EXPECT_TRUE(CallChecker(call.core().definition(), call.call()).specialisation().spec.find("reduction_loops"));
+        EXPECT_EQ(check(call, tw::Config{{"block_sizes", {block}}, {"reduction_loops", {16}}}), "");
+      }
+}
+
 // Groups of programs are one entry, however many loops have several dimensions; the second loop's was looked for.
 TEST(found, several_loops_may_be_flattened) {
   const auto kernel = tw::kernel("twice", {"x", "out"}, [](tw::Tensor x, tw::Tensor out) {
