@@ -19,15 +19,21 @@ static Dim elements_of(ArrayRef<Dim> dims) {
   return result;
 }
 
+// Whether a dimension is a tile's. Of a loop whose block size is a number it is that number, but so are others: joined
+// values have one of 2.
+static bool is_tile(const Dimensions& dimensions, const Dim& dim, bool or_number) {
+  return !dimensions.value(dim) || (or_number && dim.constant() && !dim.is_one());
+}
+
 // Whether between each two dimensions of tiles, which are the same on both sides, stand as many elements.
-static bool tiles_stay(const Dimensions& dimensions, ArrayRef<Dim> from, ArrayRef<Dim> to) {
+static bool tiles_stay(const Dimensions& dimensions, ArrayRef<Dim> from, ArrayRef<Dim> to, bool or_numbers) {
   auto segments = [&](ArrayRef<Dim> dims) {
     SmallVector<std::pair<Dim, int64_t>> list{{Dim(0), 1}}; // a tile's dimension, and how many elements follow it
     for (const Dim& dim : dims) {
-      if (std::optional<int64_t> length = dimensions.value(dim))
-        list.back().second *= *length;
-      else
+      if (is_tile(dimensions, dim, or_numbers))
         list.emplace_back(dim, 1);
+      else
+        list.back().second *= *dimensions.value(dim);
     }
     return list;
   };
@@ -36,9 +42,10 @@ static bool tiles_stay(const Dimensions& dimensions, ArrayRef<Dim> from, ArrayRe
 
 // The order of dimensions that has the tiles' first, and the one that takes it back.
 static std::pair<SmallVector<int64_t>, SmallVector<int64_t>> tiles_before_others(const Dimensions& dimensions,
-                                                                                 ArrayRef<Dim> dims) {
+                                                                                 ArrayRef<Dim> dims, bool or_numbers) {
   SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, dims.size())), back(dims.size());
-  std::stable_partition(order.begin(), order.end(), [&](int64_t dim) { return !dimensions.value(dims[dim]); });
+  std::stable_partition(order.begin(), order.end(),
+                        [&](int64_t dim) { return is_tile(dimensions, dims[dim], or_numbers); });
   for (auto [position, dim] : llvm::enumerate(order)) back[dim] = position;
   return {order, back};
 }
@@ -93,12 +100,13 @@ Value Builder::reshape(const char* name, const Term& x, ArrayRef<Dim> dims) {
   }
   if (to.empty()) // all are of 1
     return reduce(Reduction::Add, value, llvm::to_vector(llvm::seq<int64_t>(0, from.size())), false);
-  if (!tiles_stay(dimensions, from, to))
+  if (!tiles_stay(dimensions, from, to, false))
     refuse("the elements of a tile's dimension stay together; what merges or splits must be whole dimensions");
   // Dimensions of known length are numbers that no one sees in their names: they merge and split at the end, after the
   // tiles', where it shows that nothing else changes.
-  auto [tiles_first, whole_after] = tiles_before_others(dimensions, from);
-  auto [result_tiles_first, result_whole_after] = tiles_before_others(dimensions, to);
+  const bool numbers_stay = tiles_stay(dimensions, from, to, true);
+  auto [tiles_first, whole_after] = tiles_before_others(dimensions, from, numbers_stay);
+  auto [result_tiles_first, result_whole_after] = tiles_before_others(dimensions, to, numbers_stay);
   Value sorted = transposed(value, tiles_first);
   SmallVector<Dim> between = llvm::map_to_vector(result_tiles_first, [&](int64_t dim) { return to[dim]; });
   Value changed = sorted;

@@ -9,8 +9,8 @@
 //     roundings, or kFunctionUlps of them for a function that is only approximated;
 //   - sums and dots add n u sum |x_i| for n terms of unit roundoff u (Higham, Accuracy and Stability of Numerical
 //     Algorithms, 2002, section 4.2), whatever their order is;
-//   - results that are exact, such as sums of small whole numbers, add nothing: kernels on these must agree bit for
-//   bit.
+//   - results that are exact, such as sums of small whole numbers, add nothing, nor do conversions of exact numbers to
+//     fewer digits: kernels on these must agree bit for bit.
 // Where a result jumps inside of the operands' intervals (a comparison, a pole, an overflow), its bound is infinite: it
 // cannot be compared.
 #pragma once

@@ -183,6 +183,21 @@ TEST(found, reductions_of_slices_are_rolled) {
     }
 }
 
+// The dimension of a tile with a number for its block size looked like a whole one, which merges and splits.
+TEST(found, tiles_of_fixed_blocks_stay_as_others_change_their_shape) {
+  const auto kernel = tw::kernel("shapes", {"x"}, [](tw::Tensor x) {
+    auto [m, n] = x.sizes<2>();
+    auto out = tw::empty({4, m, n, 2}, tw::float32);
+    for (auto [a, b] : tw::tile({m, n}, tw::block_size({3, 4})))
+      out[tw::_, a, b, tw::_] = tw::reshape(tw::ones({8, a, b}, tw::float32) * x[a, b], {2, 2, 2, a, b})
+                                    .reshape({4, 2, a, b})
+                                    .permute({0, 2, 3, 1});
+    return out;
+  });
+  for (auto [m, n] : {std::pair<int64_t, int64_t>{1, 1}, {1, 7}, {6, 8}, {7, 5}})
+    EXPECT_EQ(check(kernel.bind(tw::Array::rand({m, n}, 1)), tw::Config{}), "");
+}
+
 // The number of lanes, which a mean divides by, was taken for something that needs them all at once.
 TEST(found, means_are_rolled) {
   const auto kernel = tw::kernel("moments", {"x", "out"}, [](tw::Tensor x, tw::Tensor out) {
