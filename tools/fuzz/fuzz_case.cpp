@@ -75,7 +75,7 @@ static CheckReport read_report(const std::string& text) {
   return report;
 }
 
-CheckReport run_isolated(const FuzzCase& fuzz_case) {
+CheckReport run_isolated(const FuzzCase& fuzz_case, unsigned most_seconds) {
   int ends[2];
   CheckReport crash;
   crash.outcome = CheckReport::Outcome::failed;
@@ -87,7 +87,7 @@ CheckReport run_isolated(const FuzzCase& fuzz_case) {
   pid_t child = fork();
   if (child == 0) {
     close(ends[0]);
-    rlimit limit{60, 60};
+    rlimit limit{most_seconds, most_seconds};
     setrlimit(RLIMIT_CPU, &limit);
     rlimit no_core{0, 0};
     setrlimit(RLIMIT_CORE, &no_core);

@@ -33,8 +33,8 @@ bool needs_static_shapes(const FuzzKernel& kernel, const std::exception& error);
 CheckReport run_case(const FuzzCase& fuzz_case);
 
 /// The same in a process of its own, so that whatever happens there is an outcome: the stage is "crash" where it ends
-/// by a signal or takes more than a minute of the processor.
-CheckReport run_isolated(const FuzzCase& fuzz_case);
+/// by a signal or takes more than so much time of the processor.
+CheckReport run_isolated(const FuzzCase& fuzz_case, unsigned most_seconds = 60);
 
 /// The loop variables that have an entry in block_sizes, in order.
 std::vector<int> block_variables(const FuzzKernel& kernel);

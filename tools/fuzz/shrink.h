@@ -17,6 +17,6 @@ using CaseRunner = std::function<CheckReport(const FuzzCase&)>;
 
 /// Delta debugging on the kernel's own description: statements go away or become ones(), sizes get smaller, tensors
 /// plain, config options their defaults; until none of these leaves a failure. There are at most `most_attempts`.
-ShrunkCase shrink(FuzzCase failing, CheckReport report, const CaseRunner& run = run_isolated, int most_attempts = 1500);
+ShrunkCase shrink(FuzzCase failing, CheckReport report, const CaseRunner& run, int most_attempts = 1500);
 
 } // namespace tilewright::fuzz

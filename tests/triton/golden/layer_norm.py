@@ -1,5 +1,5 @@
 # layer_norm(x: bfloat16[8192, 4096], weight: bfloat16[4096], bias: bfloat16[4096], eps: float32)
-# config (as given): {"block_sizes": [1], "indexing": ["pointer", "pointer", "pointer", "pointer"], "load_eviction_policies": ["", "", ""], "maxnreg": null, "num_sm_multiplier": 1, "num_stages": 3, "num_warps": 4, "pid_type": "flat", "store_eviction_policies": [""]}
+# config (as given): {"block_sizes": [1], "indexing": ["pointer", "pointer", "pointer", "pointer"], "load_eviction_policies": ["", "", ""], "maxnreg": null, "num_sm_multiplier": 1, "num_stages": 3, "num_warps": 4, "pid_type": "flat", "reduction_loops": [null], "store_eviction_policies": [""]}
 import torch
 import triton
 import triton.language as tl
