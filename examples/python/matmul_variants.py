@@ -2,7 +2,7 @@
 
 int4_matmul       weights of 4 bits, two of one column in a byte: row 2i in the low half, row 2i + 1 in the high one;
                   w = signed nibble * scale[column]. x comes as [m, k / 2, 2], its pairs of columns side by side
-split_k           the inner dimension in parts: their products in memory, and after a barrier their sum
+split_k           the inner dimension in parts, as many as the config says: their products in memory, and after a barrier their sum
 split_k_atomic    the parts are added up in the result at once
 batched_matmul    [b, m, k] by [b, k, n]
 """
@@ -13,7 +13,7 @@ from checking import Example, main
 import tilewright as tw
 import tilewright.language as twl
 
-PARTS = 4
+PARTS = [1, 2, 4, 8, 16]  # how many, which the config chooses: what is best depends on the sizes and the machine
 
 
 @tw.kernel()
@@ -34,10 +34,10 @@ def int4_matmul(x: torch.Tensor, packed: torch.Tensor, scale: torch.Tensor) -> t
     return out
 
 
-def product_of_part(x, w, part, tile_m, tile_n):
-    """Of one part of the inner dimension; a plain function, read into each kernel that calls it."""
+def product_of_part(x, w, parts, part, tile_m, tile_n):
+    """Of one of the parts of the inner dimension; a plain function, read into each kernel that calls it."""
     k = x.size(1)
-    each = tw.cdiv(k, PARTS)
+    each = tw.cdiv(k, parts)
     acc = twl.zeros([tile_m, tile_n])
     begin = part * each
     for tile_k in twl.tile(begin, min(begin + each, k)):
@@ -49,10 +49,11 @@ def product_of_part(x, w, part, tile_m, tile_n):
 def split_k(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
     (m, k), (w_k, n) = x.size(), w.size()
     assert k == w_k, f"inner sizes differ: {k} and {w_k}"
-    products = torch.empty([PARTS, m, n])
+    parts = twl.register_tunable("parts", PARTS)
+    products = torch.empty([parts, m, n])
     out = torch.empty([m, n], dtype=x.dtype)
-    for part, tile_m, tile_n in twl.tile([PARTS, m, n], block_size=[1, None, None]):
-        products[part.begin, tile_m, tile_n] = product_of_part(x, w, part.begin, tile_m, tile_n)
+    for part, tile_m, tile_n in twl.tile([parts, m, n], block_size=[1, None, None]):
+        products[part.begin, tile_m, tile_n] = product_of_part(x, w, parts, part.begin, tile_m, tile_n)
     twl.barrier()
     for tile_m, tile_n in twl.tile([m, n]):
         out[tile_m, tile_n] = products[:, tile_m, tile_n].sum(0)
@@ -63,9 +64,10 @@ def split_k(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
 def split_k_atomic(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
     (m, k), (w_k, n) = x.size(), w.size()
     assert k == w_k, f"inner sizes differ: {k} and {w_k}"
+    parts = twl.register_tunable("parts", PARTS)
     out = torch.zeros([m, n])
-    for part, tile_m, tile_n in twl.tile([PARTS, m, n], block_size=[1, None, None]):
-        twl.atomic_add(out, [tile_m, tile_n], product_of_part(x, w, part.begin, tile_m, tile_n))
+    for part, tile_m, tile_n in twl.tile([parts, m, n], block_size=[1, None, None]):
+        twl.atomic_add(out, [tile_m, tile_n], product_of_part(x, w, parts, part.begin, tile_m, tile_n))
     return out
 
 
