@@ -72,7 +72,7 @@ def _held(function: types.FunctionType):
     for name, cell in zip(code.co_freevars, function.__closure__ or ()):
         yield "closure", name, _cell_contents(cell)
     for name in _names_of(code):
-        if isinstance(value := function.__globals__.get(name), torch.Tensor):
+        if name not in code.co_freevars and isinstance(value := function.__globals__.get(name), torch.Tensor):
             yield "closure", name, value
     defaults = function.__defaults__ or ()
     for name, value in zip(code.co_varnames[code.co_argcount - len(defaults):], defaults):

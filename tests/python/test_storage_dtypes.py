@@ -1,6 +1,7 @@
 """uint8 and 8-bit floats, the same bits as another dtype, and sorting, as PyTorch has them."""
 
 import functools
+import types
 
 import pytest
 import torch
@@ -148,6 +149,11 @@ def test_functions_hold_tensors_of_their_module_and_defaults(agree, monkeypatch)
         return v * by[tile[1]] * times
 
     agree(_mapped, (x, by_keyword), lambda x, f: x * other * 2)
+    # A name of the closure is no name of the module, though an attribute in the function has it too.
+    def scaled_by(SCALE, holder):
+        return lambda v, tile: v * SCALE[tile[1]] * holder.SCALE
+
+    agree(_mapped, (x, scaled_by(other, types.SimpleNamespace(SCALE=2))), lambda x, f: x * other * 2)
     # One kernel for all tensors of a kind, and never an old one.
     for by in (torch.randn(7), torch.randn(7)):
         torch.testing.assert_close(kernel(x, lambda v, tile, by=by: v + by[tile[1]]), x + by)
