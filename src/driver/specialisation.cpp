@@ -133,7 +133,7 @@ Specialisation specialise(const KernelDefinition& definition, const detail::Call
   result.location = definition.location;
   result.captured = std::move(traced.captured);
   result.recording = traced.recording;
-  result.key.family_hash = identity_hash(kernel);
+  result.key.family_hash = family_hash(kernel);
 
   const bool static_shapes = has_static_shapes(*call.settings);
   if (!static_shapes && backend == Backend::Triton)

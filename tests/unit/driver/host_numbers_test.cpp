@@ -169,6 +169,16 @@ TEST(HostNumbers, are_tuned) {
   EXPECT_TRUE(equal(column_sums.with(settings)(wide), column_sums.with(tw::Config{{"block_sizes", {8, 2, 2}}})(wide)));
 }
 
+TEST(HostNumbers, leave_a_kernel_of_one_family_over_all_sizes) {
+  auto family = [](tw::BoundCall call) { return CallUnderTest(std::move(call)).specialisation().key.family_hash; };
+  std::string sums = family(column_sums.bind(numbers({100, 5})));
+  EXPECT_EQ(family(column_sums.bind(numbers({300, 8}))), sums);
+  EXPECT_EQ(family(column_sums.bind(numbers({5000, 8}))), sums);
+  EXPECT_NE(family(host_arithmetic.bind(numbers({50}))), sums);
+  std::string split = family(split_k.bind(numbers({9, 21}), numbers({21, 6})));
+  EXPECT_EQ(family(split_k.bind(numbers({30, 64}), numbers({64, 7}))), split);
+}
+
 TEST(HostNumbers, misuse_is_refused) {
   auto over = [](auto f) {
     return tw::kernel("k", {"x"}, [f](tw::Tensor x) {
