@@ -178,8 +178,7 @@ Recorded Kernel::record(const CompilerArguments& arguments, std::span<const Call
 static void plan_allocations(Specialised& entry, DeviceIndex device) {
   const Specialisation& specialisation = entry.specialisation();
   for (const HostPlan::Allocation& planned : specialisation.host.allocations)
-    entry.allocations.push_back(
-        {false, NewTensor(planned.sizes_for({}), planned.dtype, device)});
+    entry.allocations.push_back({false, NewTensor(planned.sizes_for({}), planned.dtype, device)});
   for (const HostPlan::Returned& returned : specialisation.host.returned)
     if (returned.kind == HostPlan::Returned::Kind::Allocation) entry.allocations[returned.index].is_returned = true;
   for (const Specialisation::Parameter& parameter : specialisation.parameters)

@@ -41,7 +41,7 @@ bool is_refusal(std::string_view message) {
 // What no store reaches must stay as it is: the tests fill new arrays with the same.
 Array allocation(const HostPlan::Allocation& allocation) {
   Number unset = allocation.dtype == boolean ? 1 : 77;
-  return Array::full(IndexList(allocation.sizes), allocation.fill.value_or(unset), allocation.dtype);
+  return Array::full(IndexList(allocation.sizes_for({})), allocation.fill.value_or(unset), allocation.dtype);
 }
 
 // Triton's interpreter has the atomic operations of integers, and the sum of other numbers: it refuses an exchange, and
