@@ -27,6 +27,11 @@ Code KernelEmitter::masked(const Code& code, Type type, int64_t dim, Value valid
 // Known reductions
 //===----------------------------------------------------------------------===//
 
+void KernelEmitter::share_combiners(const std::map<std::string, std::string>& before) {
+  functions_ = before;
+  for (const auto& [text, name] : before) writer_.reserve(name);
+}
+
 // A function of two numbers, for tl.reduce.
 std::string KernelEmitter::reduction_function(Reduction kind, Type element, Location location) {
   std::string name, result;

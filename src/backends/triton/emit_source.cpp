@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include <cmath>
+#include <map>
 
 using namespace mlir;
 
@@ -40,16 +41,20 @@ public:
     name_arguments();
     SmallVector<OwningOpRef<ProgramOp>> parts = split_phases(program_);
     std::string kernel = program_.getSymName().str();
+    std::map<std::string, std::string> combiners; // of the kernels so far
     for (auto [i, part] : llvm::enumerate(parts)) {
       check_diagnostics(program_.getContext(), [&] { return simplify_program(*part); });
       fold_uniform_values(*part);
       check_diagnostics(program_.getContext(), [&] { return simplify_program(*part); });
       std::string name = parts.size() == 1 ? kernel + "_kernel" : fmt::format("{}_kernel_{}", kernel, i);
       KernelEmitter first(*part, name, arguments_, source_line_);
+      first.share_combiners(combiners);
       first.run();
       KernelEmitter emitter(*part, name, arguments_, source_line_);
       emitter.name_repeated(first.written());
+      emitter.share_combiners(combiners);
       functions_.push_back(emitter.run());
+      combiners = emitter.combiners();
       std::string line = launch(functions_.back(), *part);
       launches_.push_back(line);
     }

@@ -26,7 +26,7 @@ struct Descriptor {
 
 /// A kernel's text and what its launcher must know.
 struct EmittedFunction {
-  std::vector<std::string> combiners; // functions that it calls, each complete
+  std::vector<std::string> combiners; // functions that it calls, each complete; without those of earlier kernels
   std::string name;
   std::vector<std::string> parameters; // as they are declared
   /// For each parameter, the argument of the program or the descriptor that it is.
@@ -47,6 +47,11 @@ public:
                 llvm::function_ref<llvm::StringRef(llvm::StringRef, unsigned)> source_line);
 
   EmittedFunction run();
+
+  /// The combiners of kernels that stand before this one in the file, by their text: it calls the same, and its own
+  /// have other names. Those of both after run().
+  void share_combiners(const std::map<std::string, std::string>& before);
+  const std::map<std::string, std::string>& combiners() const { return functions_; }
 
   /// Masks and sums of offsets that a first run wrote several times: this one gives them names.
   void name_repeated(std::map<std::string, unsigned> written) { repeated_ = std::move(written); }
