@@ -127,9 +127,9 @@ tile.kernel @k(%n: index) {
 
 // -----
 
-tile.kernel @k(%x: !tile.array<f32, [s0]>, %n: index) {
-  // expected-error @+1 {{'tile.load' op cannot stand in a kernel's host part}}
-  %a = tile.load %x[at %n] : !tile.array<f32, [s0]> -> f32
+tile.kernel @k(%x: !tile.array<f32, [s0]>, %v: f32, %n: index) {
+  // expected-error @+1 {{'tile.store' op cannot stand in a kernel's host part}}
+  tile.store %v, %x[at %n] : f32, !tile.array<f32, [s0]>
   tile.for (%t: b0) = (%n) to (%n) parallel {
   }
   tile.return
@@ -213,8 +213,8 @@ tile.kernel @k(%f: f32, %n: index) {
 // -----
 
 tile.program @p() {
-  // expected-error @+1 {{'tile.extent' op belongs to tile IR}}
-  %n = tile.extent <64>
+  // expected-error @+1 {{'tile.extent' op is not over sizes alone}}
+  %n = tile.extent <b0>
   tile.return
 }
 

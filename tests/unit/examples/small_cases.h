@@ -38,6 +38,7 @@ inline const std::vector<Case>& cases() {
       {"int4_word_matmul", {{"m", 7}, {"words", 5}, {"n", 21}}},
       {"jagged_dense_add", {{"rows", 41}, {"d", 19}, {"ends", 8}, {"groups", 7}, {"length", 5}}},
       {"jagged_mean", {{"rows", 41}, {"d", 19}, {"ends", 8}}},
+      {"jagged_tile_mean", {{"rows", 41}, {"d", 19}, {"ends", 8}}},
       {"jagged_softmax", {{"rows", 41}, {"d", 19}, {"ends", 8}}},
       {"js_divergence", {{"m", 13}, {"n", 45}}},
       {"kl_divergence", {{"m", 13}, {"n", 45}}},

@@ -264,8 +264,13 @@ TEST(AccessErrors, memory_is_reached_in_tile_loops_only) {
   EXPECT_ERROR_AT(
       line,
       "reading or writing a tensor is work on the device: it belongs into a tile loop, as in for (auto tile "
-      ": tw::tile(n)); before the outermost loop an element is read only to be its bound",
+      ": tw::tile(n))",
       trace_of(kernel, kMatrix));
+  EXPECT_ERROR_AT(
+      line,
+      "reading or writing a tensor is work on the device: it belongs into a tile loop, as in for (auto tile "
+      ": tw::tile(n)); before the outermost loop an element is read only to be its bound",
+      trace_of(kernel, tw::Array::zeros({4, 6}, tw::int64)));
 }
 
 } // namespace
