@@ -98,8 +98,9 @@ static bool is_less(const Lane& a, const Lane& b, bool real) {
   return std::isnan(b.real) ? !std::isnan(a.real) : a.real < b.real;
 }
 
-// A row that is missing has no order. Where lanes may be so far off that another implementation has another order,
-// their places cannot be compared.
+// A row that is missing has no order, and neither has one of which some lanes are, as joining values with constants
+// makes of rows past a tile's end; of the first row, which exists wherever any does, that is an error. Where lanes may
+// be so far off that another implementation has another order, their places cannot be compared.
 static BlockValue sort(SortOp op, const BlockValue& source) {
   const bool real = is_real(source.element);
   const int64_t dim = op.getDim(), count = source.shape[dim];
@@ -112,7 +113,8 @@ static BlockValue sort(SortOp op, const BlockValue& source) {
     std::vector<int64_t> order(count);
     std::iota(order.begin(), order.end(), int64_t(0));
     auto missing = llvm::count_if(order, [&](int64_t i) { return lane(source, i).state == LaneState::Missing; });
-    if (missing != 0 && missing != count)
+    const bool is_first = llvm::all_of(row, [](int64_t i) { return i == 0; });
+    if (missing != 0 && missing != count && is_first)
       fail(source_location(op->getLoc()), "{} reads lanes that do not exist: {} of {} along dimension {}", op_name(op),
            missing, count, dim);
     if (missing == 0)

@@ -198,6 +198,26 @@ TEST(found, tiles_of_fixed_blocks_stay_as_others_change_their_shape) {
     EXPECT_EQ(check(kernel.bind(tw::Array::rand({m, n}, 1)), tw::Config{}), "");
 }
 
+// Of the rows past a tile's end, joined with a constant, some lanes exist: no error of the interpreter, as above.
+TEST(found, joined_rows_past_an_end_are_sorted) {
+  const auto kernel = tw::kernel("orders", {"x"}, [](tw::Tensor x) {
+    auto n = x.size(0);
+    auto out = tw::empty({n, 2}, tw::int64);
+    auto values = tw::empty({n, 3}, tw::int32), largest = tw::empty({n, 1}, tw::int32);
+    for (auto tile : tw::tile(n)) {
+      tw::Value ones = tw::ones({tile}, tw::int32), row = tw::stack({ones, x[tile], ones}, 1);
+      out[tile, tw::_] = tw::argsort(tw::join(ones, x[tile]), 1);
+      values[tile, tw::_] = tw::sort(row, 1).first;
+      largest[tile, tw::_] = tw::topk(row, 1, 1).first;
+    }
+    return std::make_tuple(out, values, largest);
+  });
+  for (int64_t n : {1, 3, 8, 33})
+    for (int64_t block : {1, 2, 8})
+      EXPECT_EQ(check(kernel.bind(tw::Array::randint(-3, 4, {n}, 1, tw::int32)), tw::Config{{"block_sizes", {block}}}),
+                "");
+}
+
 // The number of lanes, which a mean divides by, was taken for something that needs them all at once.
 TEST(found, means_are_rolled) {
   const auto kernel = tw::kernel("moments", {"x", "out"}, [](tw::Tensor x, tw::Tensor out) {
