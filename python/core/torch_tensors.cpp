@@ -209,7 +209,7 @@ int Torch::current_cuda_device() const { return static_cast<int>(number(PyObject
 
 void* Torch::current_cuda_stream(int device) const {
   nb::object index = nb::int_(device);
-  return reinterpret_cast<void*>(number(PyObject_CallOneArg(cuda_stream_, index.ptr())));
+  return reinterpret_cast<void*>(number(PyObject_CallFunctionObjArgs(cuda_stream_, index.ptr(), nullptr)));
 }
 
 nb::object Torch::empty(PyObject* sizes, PyObject* dtype, PyObject* device) const {
