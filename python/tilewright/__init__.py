@@ -27,6 +27,13 @@ from .kernel import BoundKernel, ConfigSpec, Kernel, jit, kernel
 from .numbers import cdiv, next_power_of_2
 from .settings import Settings, set_default_settings
 
+
+def __getattr__(name: str):
+    from .foreign_names import cure_of
+
+    raise AttributeError(f"tilewright has no {name}{cure_of(name)}")
+
+
 settings = Settings
 __version__ = _core.__version__
 

@@ -99,6 +99,8 @@ class Calls:
     #
 
     def evaluate_Call(self, node: ast.Call):
+        if (made := self.made_view(node)) is not None:
+            return made
         function = self.evaluate(node.func)
         args = self.elements(node.args)
         kwargs = {}

@@ -7,7 +7,7 @@ import linecache
 
 from ._core import Error, Location
 
-__all__ = ["Error", "KernelError", "NotRecordable", "with_excerpt"]
+__all__ = ["Error", "KernelError", "NeedsView", "NotRecordable", "with_excerpt"]
 
 
 class KernelError(Exception):
@@ -52,6 +52,18 @@ class NotRecordable(Exception):
     """
 
     statement: ast.stmt | None = None
+
+
+class NeedsView(NotRecordable):
+    """A view of a tensor in memory that stands in a loop: the host makes it before.
+
+    Attributes:
+        node: the attribute of the tensor, as in x.view or x.T.
+    """
+
+    def __init__(self, node: ast.expr):
+        super().__init__("a view of a tensor in memory")
+        self.node = node
 
 
 def with_excerpt(error: Error) -> Error:

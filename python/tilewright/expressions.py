@@ -330,7 +330,14 @@ class Expressions:
     #
 
     def evaluate_Attribute(self, node):
+        if (made := self.made_view(node)) is not None:
+            return made
         return self.attribute(self.evaluate(node.value), node.attr)
+
+    def made_view(self, node):
+        """The view that the host has made for this expression."""
+        name = self.views.name_of(node) if self.views is not None and not self.callers else None
+        return self.frame.names.get(name) if name else None
 
     def attribute(self, value, name: str):
         if isinstance(value, TileProxy):

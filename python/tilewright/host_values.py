@@ -8,7 +8,7 @@ import torch
 
 from . import _core
 from .dtypes import core_dtype
-from .errors import NotRecordable
+from .errors import NeedsView, NotRecordable
 from .values import NeedsValue, NumberArgument, Size, TensorProxy
 
 _PURE_BUILTINS = frozenset(
@@ -16,6 +16,11 @@ _PURE_BUILTINS = frozenset(
      min, pow, range, repr, reversed, round, set, slice, sorted, str, sum, tuple, type, zip, hasattr, callable, complex, ord, chr))
 _PURE_TORCH = frozenset((torch.promote_types, torch.finfo, torch.iinfo, torch.Size, torch.device, torch.is_tensor,
                          torch.can_cast, torch.get_default_dtype))
+
+
+# What gives a view of a tensor's memory, and no copy.
+_VIEWS = frozenset(("T", "mT", "diagonal", "expand", "expand_as", "movedim", "narrow", "permute", "select", "squeeze", "swapaxes",
+                    "swapdims", "t", "transpose", "unflatten", "unfold", "unsqueeze", "view", "view_as"))
 
 
 def is_pure(function) -> bool:
@@ -63,10 +68,13 @@ class HostTensors:
             return tensor.dtype.itemsize
         if name in TENSOR_METHODS:
             return Method(tensor, name)
+        if name in _VIEWS and self.may_make_view(self.node):
+            raise NeedsView(self.node)
         if self.depth == 0:
             raise NotRecordable(f".{name} of a tensor")
         if hasattr(torch.Tensor, name):
-            raise self.error(f"a tensor lies in memory: read it first, as in x[tile].{name}")
+            cure = "; or, for a view of it, make that before the loops" if name in _VIEWS else ""
+            raise self.error(f"a tensor lies in memory: read it first, as in x[tile].{name}{cure}")
         raise self.error(f"a tensor has no {name}")
 
     def tensor_method(self, tensor: TensorProxy, name: str, args, kwargs):

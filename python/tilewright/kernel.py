@@ -18,7 +18,8 @@ import torch
 
 from . import _core
 from .config import Config, as_config
-from .errors import Error, NotRecordable, with_excerpt
+from .errors import Error, NeedsView, NotRecordable, with_excerpt
+from .host_views import HostViews
 from .language import constexpr
 from .parameters import binder_of
 from .programs import Program, RecordedProgram, SplitProgram
@@ -54,6 +55,7 @@ class Kernel(Traceable):
         self.values_of = binder_of(self.signature, self.name)  # of a call's arguments: those of all parameters
         self.unrecorded = ""  # what in the host part only Python can do
         self._lock = threading.RLock()
+        self.views = HostViews()  # that stand in the loops
         self._program: Program | None = None
         self._call: Callable = self._run
         self._chosen: dict[Hashable, Config] = {}
@@ -150,6 +152,11 @@ class Kernel(Traceable):
                 return work(program)
             except NeedsValue as needs:
                 self._replace(program, type(program), program.constants | {needs.index})
+            except NeedsView as needs:
+                with self._lock:
+                    if self.views.name_of(needs.node) is None:
+                        self.views.add(self.source, needs.node)
+                self._replace(program, SplitProgram, frozenset())
             except NotRecordable as reason:
                 if isinstance(program, SplitProgram):
                     raise

@@ -12,7 +12,7 @@ import torch
 from . import _core
 from .arguments import Structure, flatten, key_of
 from .dtypes import torch_dtype
-from .errors import KernelError, NotRecordable
+from .errors import KernelError, NeedsView, NotRecordable
 from .expressions import UserException
 from .host_machine import HostMachine, PendingBlockSize
 from .host_program import prefix_function, suffix_function
@@ -124,7 +124,7 @@ class RecordedProgram(Program):
 
     def recorded(self, values) -> _core.Recorded:
         source = self.kernel.source
-        reader = Reader(source, torch.device(_core.recording_device()).type)
+        reader = Reader(source, torch.device(_core.recording_device()).type, views=self.kernel.views)
         result, count = reader.read(dict(zip(self.names, values)), source.body)
         self.note_outside(reader.outside)
         if count < len(source.body):
@@ -213,8 +213,10 @@ class SplitProgram(Program):
                                                       f"in for tile in twl.tile(n):").as_error()
         first, last = loops[0], loops[-1]
         before, self.statements, after = source.body[:first], source.body[first:last + 1], source.body[last + 1:]
+        before = before + kernel.views.statements()
         self.prefix = prefix_function(source, before)
-        read, bound = read_names(self.statements), assigned_names(before) | set(kernel.signature.parameters)
+        read = kernel.views.read_names(self.statements)
+        bound = assigned_names(before) | set(kernel.signature.parameters)
         self.names = sorted(read & bound) + sorted(name for name in read - bound if _is_tensor(source, name))
         self.outside = frozenset(self.names) - bound
         everything = sorted(read_names(after) & (bound | assigned_names(self.statements)))
@@ -264,13 +266,15 @@ class SplitProgram(Program):
         return self.core.bind(*self.values(names))
 
     def recorded(self, values) -> _core.Recorded:
-        reader = Reader(self.kernel.source, may_capture=False)
+        reader = Reader(self.kernel.source, may_capture=False, views=self.kernel.views)
         names = {name: value for name, value in zip(self.names, values) if value is not _UNBOUND}
         blocks = sorted((value.number, name) for name, value in names.items() if isinstance(value, PendingBlockSize))
         for _, name in blocks:
             names[name] = reader.register_block(names[name].extent, names[name].least)
         try:
             reader.read(names, self.statements)
+        except NeedsView:
+            raise
         except NotRecordable as reason:
             raise self.out_of_place(reason).as_error() from None
         self.note_outside(reader.outside)

@@ -15,6 +15,7 @@ from .device import Device
 from .errors import NotRecordable
 from .expressions import Expressions
 from .host_values import HostTensors
+from .host_views import HostViews, is_of_the_host
 from .language import LanguageFunction, machine
 from .language_calls import LanguageCalls
 from .loops import Loops, Return
@@ -32,13 +33,14 @@ class Reader(Device, HostTensors, Expressions, Statements, Loops, Calls, Languag
         stored: arguments that the kernel writes.
     """
 
-    def __init__(self, source: FunctionSource, device_type: str = "cpu", may_capture: bool = True):
+    def __init__(self, source: FunctionSource, device_type: str = "cpu", may_capture: bool = True, views: HostViews | None = None):
         self.frame = Frame(source)
         self.node: ast.AST = source.node
         self.depth = 0
         self.callers: list[tuple[str, int, str]] = []
         self.device_type = device_type
         self.may_capture = may_capture  # tensors from outside: become arguments
+        self.views = views  # that the host makes; None: it makes none
         self.outside = OutsideValues()
         self.made: list[tuple[dict, int]] = []  # dicts that the kernel makes, and in how many loops and branches
         self.allocated: list[TensorProxy] = []
@@ -46,6 +48,15 @@ class Reader(Device, HostTensors, Expressions, Statements, Loops, Calls, Languag
         self.had_loops = False
         self.reads_bounds = False  # in the head of an outermost loop, where elements of arguments are bounds
         self.names_after_loops: dict[str, object] = {}
+
+    def may_make_view(self, node: ast.expr) -> bool:
+        """Whether the host can make a view that this expression is of: it stands in a loop or its head, in the kernel itself."""
+        if self.callers or self.views is None or self.views.name_of(node):
+            return False
+        loops = [self.frame.source.body[i] for i in device_loops(self.frame.source, self.frame.source.body)]
+        inside = any(node is other for loop in loops for other in ast.walk(loop))
+        call = next((c for loop in loops for c in ast.walk(loop) if isinstance(c, ast.Call) and c.func is node), node)
+        return inside and is_of_the_host(call, loops)
 
     def note_store(self, tensor: TensorProxy) -> None:
         if not any(tensor is other for other in self.written):

@@ -366,3 +366,15 @@ def test_the_line_that_is_shown(kernel, expected, line):
     assert re.search(expected, message), message
     shown = message.splitlines()
     assert shown[1].strip() == line and shown[2].strip().startswith("^"), message
+
+
+def test_names_of_helion_that_there_are_not():
+    import tilewright.exc
+
+    assert tw.exc.BaseError is tw.Error
+    with pytest.raises(AttributeError, match="tilewright has no RefMode; interpret=True runs a kernel on PyTorch"):
+        tw.RefMode
+    with pytest.raises(AttributeError, match="tilewright.exc has no InvalidConfig; all that is wrong"):
+        tilewright.exc.InvalidConfig
+    assert not hasattr(tw, "nobody_knows_this")
+    assert tw.autotuner.PowerOfTwoFragment(1, 8).choices() == [1, 2, 4, 8]

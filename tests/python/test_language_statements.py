@@ -403,3 +403,38 @@ def test_kernels_in_threads_read_their_own():
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         results = list(pool.map(lambda k: make(k)(torch.zeros(10)), range(8)))
     assert [int(r[0]) for r in results] == list(range(8))
+
+
+def test_views_of_tensors_in_memory_within_the_loops(agree):
+    def flattened(x, y, bias=None):
+        out = torch.empty_like(x)
+        for tile in twl.tile(x.view(-1).size(0)):
+            value = x.view(-1)[tile] + y.T.reshape(-1)[tile] if False else x.view(-1)[tile]
+            if bias is not None:
+                value = value + bias.view(-1)[tile]
+            out.view(-1)[tile] = value * 2
+        return out
+
+    def transposed(x, y):
+        out = x.new_empty([x.size(1), x.size(0)])
+        for tile_m, tile_n in twl.tile([x.size(1), x.size(0)]):
+            out[tile_m, tile_n] = x.T[tile_m, tile_n] + y.unsqueeze(0).transpose(0, 1).squeeze(1)[tile_n, tile_m].T
+        return out
+
+    x, y = torch.randn(6, 7), torch.randn(6, 7)
+    agree(flattened, (x, y), lambda x, y: x * 2, interpreted=False)
+    agree(flattened, (x, y, y), lambda x, y, bias: (x + bias) * 2, interpreted=False)
+    agree(transposed, (x, y), lambda x, y: x.T + y.T, interpreted=False)
+
+
+def test_a_view_that_the_host_cannot_make_is_refused():
+    def helper(x, tile):
+        return x.view(-1)[tile]
+
+    @tw.kernel()
+    def in_a_function(x):
+        for tile in twl.tile(x.numel()):
+            x[0, tile] = helper(x, tile)
+
+    with pytest.raises(tw.Error, match="for a view of it, make that before the loops"):
+        in_a_function(torch.ones(1, 4))
