@@ -52,6 +52,7 @@ def function_of(row):
     return {
         "add": lambda x, y: x + y,
         "softmax": lambda x: torch.softmax(x, -1),
+        "softmax_online": lambda x: torch.softmax(x, -1),
         "layer_norm": lambda x, w, b, eps: F.layer_norm(x, (x.shape[-1],), w, b, eps),
         "rms_norm": lambda x, w, eps: F.rms_norm(x, (x.shape[-1],), w, eps),
         "cross_entropy": lambda x, t: F.cross_entropy(x, t, reduction="none"),
