@@ -58,6 +58,12 @@ private:
           .Case([&](FullOp full) { end_early(full, bucket); })
           .Case([&](SliceOp slice) {
             if (cast<TileType>(slice.getResult().getType()).getExtent() != extent || slice.getEnd()) return;
+            // Values that inner loops carry may end with it from the loop's beginning on, so it stands before them.
+            if (Operation* begin = slice.getBegin().getDefiningOp();
+                begin && begin->hasTrait<OpTrait::ConstantLike>()) {
+              slice->moveAfter(bucket);
+              slice.getBeginMutable().assign(OpBuilder(slice).clone(*begin)->getResult(0));
+            }
             OpBuilder before(slice);
             Value end = before.createOrFold<arith::AddIOp>(slice.getLoc(), slice.getBegin(), length);
             slice.getEndMutable().assign(end);

@@ -1,8 +1,10 @@
 // Tiles as numbers, accesses, and the values computed from them.
+#include "ir/context.h"
 #include "ir/kernel_accesses.h"
 #include "ir/kernel_loops.h"
 #include "schedule/substitute_symbols.h"
 #include "schedule/tile_lowering.h"
+#include "support/error.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -97,7 +99,11 @@ void TileLowering::lower_slice(SliceOp slice) {
 Value TileLowering::valid_lanes(Location loc, ArrayRef<Value> tiles, int64_t size) {
   Value least;
   for (Value tile : tiles) {
-    Value valid = tiles_.at(tile).valid;
+    auto lowered = tiles_.find(tile);
+    if (lowered == tiles_.end())
+      fail(source_location(loc), "a value is carried by a loop and ends with a slice that the loop makes; with "
+                                 "static_shapes=false, make the slice before the loop");
+    Value valid = lowered->second.valid;
     if (std::optional<int64_t> lanes = getConstantIntValue(valid); lanes && *lanes >= size) continue;
     least = least && least != valid ? builder_.createOrFold<arith::MinSIOp>(loc, least, valid) : valid;
   }

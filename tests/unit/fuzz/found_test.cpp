@@ -315,3 +315,23 @@ TEST(found, where_completes_a_value_that_ends) {
                       tw::Config{{"block_sizes", {block, 2}}}),
                 "");
 }
+
+// A value that a loop carries ended with a slice that stood after what used it, in the loop.
+TEST(found, carried_values_end_with_slices_of_run_time_length) {
+  const auto kernel = tw::kernel("sums", {"x"}, [](tw::Tensor x) {
+    auto n = x.size(1);
+    auto out = tw::empty({1, n}, tw::float32);
+    for (auto one : tw::tile(1)) {
+      tw::Value sum = tw::ones({one, n}, tw::float32);
+      for (auto tile : tw::tile(n)) {
+        tw::store(out, {one, tw::_}, sum, {.extra_mask = sum <= 100});
+        sum = tw::addmm(sum, tw::ones({one, tile}, tw::float32), x[0, tile, tw::slice(2, -1)]);
+      }
+    }
+    return out;
+  });
+  for (int64_t n : {2, 5})
+    EXPECT_EQ(check(kernel.bind(tw::Array::randint(-3, 4, {2, n, n + 3}, 1).to(tw::float32)).with(run_time_sizes()),
+                    tw::Config{{"block_sizes", {1, 1}}}),
+              "");
+}
