@@ -335,3 +335,18 @@ TEST(found, carried_values_end_with_slices_of_run_time_length) {
                     tw::Config{{"block_sizes", {1, 1}}}),
               "");
 }
+
+// Where a value's lanes end was asked of each of its operands, and for those again: twice as often with each product.
+TEST(found, values_that_are_used_twice_each_time_are_compiled) {
+  const auto kernel = tw::kernel("powers", {"x"}, [](tw::Tensor x) {
+    auto out = tw::empty_like(x);
+    for (auto tile : tw::tile(x.size(0))) {
+      tw::Value power = x[tile, tw::_];
+      for (int i = 0; i < 40; ++i) power = power * power;
+      out[tile, tw::_] = power / (tw::sum(power, 1, true) + 1);
+    }
+    return out;
+  });
+  auto call = kernel.bind(tw::Array::randint(-1, 2, {3, 5}, 1).to(tw::float32));
+  EXPECT_EQ(check(call, tw::Config{{"block_sizes", {2}}}), "");
+}
