@@ -13,10 +13,10 @@ from typing import Sequence
 
 import torch
 
+from . import worker_channel
 from .errors import Error
-from .worker_channel import write_arguments_file
 
-_HERE = os.path.dirname(os.path.abspath(__file__))
+_WORKER = os.path.abspath(worker_channel.__file__)
 _ALIGNMENT = 64  # of a tensor's address, as far as a worker keeps it
 _MOST_COMPILERS = 16
 _COMPILER_BYTES = 12 << 30  # of address space; compiling one kernel takes some hundred megabytes
@@ -47,7 +47,7 @@ class Workers:
         description = {"kernel": kernel, "written": list(written), "device": str(device), "gpu": gpu_of(device),
                        "arguments": [self._described(value) for value in arguments]}
         self.file = os.memfd_create("tilewright arguments")
-        write_arguments_file(self.file, description, self._bytes)
+        worker_channel.write_arguments_file(self.file, description, self._bytes)
         os.ftruncate(self.file, max(os.fstat(self.file).st_size, self._offset))
         self._bytes.clear()
 
@@ -68,7 +68,7 @@ class Workers:
 
     @property
     def compiler(self) -> list[str]:
-        return [sys.executable, os.path.join(_HERE, "triton_compile_worker.py")]
+        return [sys.executable, _WORKER, "triton_compile_worker.py"]
 
     @property
     def compiler_environment(self) -> list[str]:
@@ -76,7 +76,7 @@ class Workers:
 
     @property
     def measurer(self) -> list[str]:
-        return [sys.executable, os.path.join(_HERE, "triton_measure_worker.py")]
+        return [sys.executable, _WORKER, "triton_measure_worker.py"]
 
     @property
     def environment(self) -> list[str]:

@@ -8,25 +8,9 @@ measures finds it.
 
 import os
 import sys
+import types
 
-# The neighbours of this file are modules of the package, and would hide others of their names.
-_HERE = os.path.dirname(os.path.realpath(__file__))
-sys.path[:] = [entry for entry in sys.path if os.path.realpath(entry or os.curdir) != _HERE]
-
-import importlib.util  # noqa: E402
-import types  # noqa: E402
-
-
-def _load(path, name):
-    spec = importlib.util.spec_from_file_location(name, path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # where Triton looks for what the kernels refer to
-    spec.loader.exec_module(module)
-    return module
-
-
-_channel = _load(os.path.join(_HERE, "worker_channel.py"), "worker_channel")
-
+import worker_channel
 
 #
 # What a launcher sees of PyTorch
@@ -147,29 +131,29 @@ class Compiler:
         self._compiled.clear()
         folder = message["folder"]
         try:
-            module = _load(os.path.join(folder, "kernel.py"), f"candidate_{os.path.basename(folder)}")
+            module = worker_channel.load(os.path.join(folder, "kernel.py"), f"candidate_{os.path.basename(folder)}")
             getattr(module, self._name)(*self._arguments)
         except MemoryError:
             raise
         except Exception as error:
-            raise _channel.Failed("compile_failed", _reason(error)) from None
+            raise worker_channel.Failed("compile_failed", _reason(error)) from None
         finally:
             sys.modules.pop(f"candidate_{os.path.basename(folder)}", None)
         for kernel in self._compiled:
             if kernel.metadata.shared > self._shared_bytes:
-                raise _channel.Failed("compile_failed", f"needs {kernel.metadata.shared} bytes of shared memory, where "
-                                                        f"{self._shared_bytes} are the most")
+                raise worker_channel.Failed("compile_failed", f"needs {kernel.metadata.shared} bytes of shared memory, where "
+                                                              f"{self._shared_bytes} are the most")
         self._compiled.clear()
         return {"outcome": "compiled"}
 
 
 def _reason(error):
-    """Triton's errors quote the source first; what is wrong stands last, or in the assembler's words."""
+    """Triton's errors quote the source first; what is wrong stands last, or in the assembler's words before it gives up."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     said = [line for line in lines if line.startswith(("ptxas ", "error:")) and "warning" not in line]
-    return f"{type(error).__name__}: {(said or lines or [''])[-1][:300]}"
+    first = [line for line in said if not line.startswith("ptxas fatal")][:1]
+    return f"{type(error).__name__}: {(first or said[-1:] or lines[-1:] or [''])[0][:300]}"
 
 
-if __name__ == "__main__":
-    description, _ = _channel.arguments_file()
-    _channel.serve({"compile": Compiler(description).compile})
+def handlers(description, _):
+    return {"compile": Compiler(description).compile}

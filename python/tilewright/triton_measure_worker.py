@@ -4,31 +4,14 @@ Candidates run on copies of the call's arguments; their results are compared wit
 and they are timed with device events, with the L2 cache emptied before each launch.
 """
 
+import math
 import os
-import sys
+import statistics
+import time
+import warnings
 
-# The neighbours of this file are modules of the package, and would hide others of their names.
-_HERE = os.path.dirname(os.path.realpath(__file__))
-sys.path[:] = [entry for entry in sys.path if os.path.realpath(entry or os.curdir) != _HERE]
-
-import importlib.util  # noqa: E402
-import math  # noqa: E402
-import statistics  # noqa: E402
-import time  # noqa: E402
-import warnings  # noqa: E402
-
-
-def _load(path, name):
-    spec = importlib.util.spec_from_file_location(name, path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # where Triton looks for what the kernels refer to
-    spec.loader.exec_module(module)
-    return module
-
-
-_channel = _load(os.path.join(_HERE, "worker_channel.py"), "worker_channel")
-
-import torch  # noqa: E402
+import torch
+import worker_channel
 
 warnings.filterwarnings("ignore", message="The given buffer is not writable")  # nothing writes to it
 
@@ -85,7 +68,7 @@ class Measurer:
         folder = message["folder"]
         if folder not in self._programs:
             name = f"candidate_{os.path.basename(folder)}"
-            self._programs[folder] = getattr(_load(os.path.join(folder, "kernel.py"), name), self._name)
+            self._programs[folder] = getattr(worker_channel.load(os.path.join(folder, "kernel.py"), name), self._name)
         return self._programs[folder]
 
     def _run(self, program):
@@ -111,18 +94,20 @@ class Measurer:
                 continue
             if not one.dtype.is_floating_point:
                 if not torch.equal(one, other):
-                    raise _channel.Failed("wrong_result", "differs from the default config's result")
+                    raise worker_channel.Failed("wrong_result", "differs from the default config's result")
                 continue
             a, b = one.double(), other.double()
             if not torch.equal(a.isfinite(), b.isfinite()):
-                raise _channel.Failed("wrong_result", "is not finite where the default config's result is, or the other way round")
+                raise worker_channel.Failed("wrong_result", "is not finite where the default config's result is, or the other way "
+                                                            "round")
             a, b = a.nan_to_num(0, 0, 0), b.nan_to_num(0, 0, 0)
             error = (a - b).abs().max().item() / max(b.abs().max().item(), 1e-300)
             # Rounding errors of sums grow with the square root of the number of terms.
             allowed = 32 * torch.finfo(one.dtype).eps / 2 * math.sqrt(max(one.shape, default=1))
             if not error <= allowed:
-                raise _channel.Failed("wrong_result", f"differs from the default config's result by {error:.2e} of its largest "
-                                                      f"value, where {allowed:.2e} is rounding")
+                raise worker_channel.Failed(
+                    "wrong_result", f"differs from the default config's result by {error:.2e} of its largest value, where "
+                                    f"{allowed:.2e} is rounding")
 
     def _times(self, program, repeats):
         """In microseconds."""
@@ -146,16 +131,15 @@ class Measurer:
 
 
 def _failure(error):
-    text = _channel.first_line(error)
+    text = worker_channel.first_line(error)
     if isinstance(error, torch.OutOfMemoryError) or "out of memory" in text:
-        return _channel.Failed("out_of_memory", text)
+        return worker_channel.Failed("out_of_memory", text)
     # An error of the driver's other than these stays: the context is lost.
     if "CUDA error" in text or "illegal memory access" in text or "misaligned address" in text:
-        return _channel.Failed("poisoned", text)
-    return _channel.Failed("run_failed", text)
+        return worker_channel.Failed("poisoned", text)
+    return worker_channel.Failed("run_failed", text)
 
 
-if __name__ == "__main__":
-    description, memory = _channel.arguments_file()
+def handlers(description, memory):
     measurer = Measurer(description, memory)
-    _channel.serve({"baseline": measurer.baseline, "measure": measurer.measure, "measure_again": measurer.measure_again})
+    return {"baseline": measurer.baseline, "measure": measurer.measure, "measure_again": measurer.measure_again}

@@ -1,13 +1,18 @@
 """How a worker process speaks with the process that tunes (src/support/worker_process.h, src/autotune/worker_runner.h).
 
-Imports nothing of the package, nor PyTorch: a worker that only compiles is loaded without them.
+    python worker_channel.py triton_compile_worker.py        is a worker: the file's handlers() answer the messages
+
+Imports nothing of the package, nor PyTorch: a worker that only compiles is loaded without them. A worker's own file finds this
+one as ``worker_channel``.
 """
 
+import importlib.util
 import json
 import mmap
 import os
 import socket
 import struct
+import sys
 
 _SOCKET, _ARGUMENTS = 3, 4  # descriptors that a worker is started with
 
@@ -18,6 +23,15 @@ class Failed(Exception):
     def __init__(self, outcome, reason):
         super().__init__(reason)
         self.outcome = outcome
+
+
+def load(path, name):
+    """The module that a file is, in sys.modules under this name: there Triton looks for what its kernels refer to."""
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
 
 
 def serve(handlers):
@@ -79,3 +93,11 @@ def _exactly(channel, count):
             return None
         parts += part
     return parts
+
+
+if __name__ == "__main__":
+    here = os.path.dirname(os.path.realpath(__file__))
+    # The neighbours of this file are modules of the package, and would hide others of their names.
+    sys.path[:] = [entry for entry in sys.path if os.path.realpath(entry or os.curdir) != here]
+    sys.modules["worker_channel"] = sys.modules["__main__"]
+    serve(load(os.path.join(here, sys.argv[1]), "worker").handlers(*arguments_file()))

@@ -188,15 +188,16 @@ WorkerRunner::compile_candidate(const CandidateJob& job) {
   }
   fs::create_directory(candidate->folder);
   options_.write_job(job, candidate->folder);
-  Compiler* compiler = take_compiler();
-  if (!compiler) return std::unexpected(CandidateFailure{Outcome::skipped, "the search has ended"});
-  std::expected<void, CandidateFailure> compiled = compile_in(*compiler, candidate->folder);
-  {
+  Compiler* taken = take_compiler();
+  if (!taken) return std::unexpected(CandidateFailure{Outcome::skipped, "the search has ended"});
+  // Given back whatever happens: where a process cannot be started anew, others still wait for this place.
+  auto give_back = [this](Compiler* compiler) {
     std::lock_guard lock(mutex_);
     free_.push_back(compiler);
     changed_.notify_all();
-  }
-  if (!compiled) return std::unexpected(compiled.error());
+  };
+  std::unique_ptr<Compiler, decltype(give_back)> compiler(taken, give_back);
+  if (auto compiled = compile_in(*compiler, candidate->folder); !compiled) return std::unexpected(compiled.error());
   return candidate;
 }
 

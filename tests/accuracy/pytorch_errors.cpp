@@ -1,45 +1,34 @@
 // The half of measure_pytorch.py that knows the operations and their references.
 //
-//   pytorch_errors inputs FOLDER               writes the inputs, and manifest.json, which says what to compute from
-//   them pytorch_errors compare FOLDER OUTPUT ABOUT reads what PyTorch made of them, and writes OUTPUT
+//   pytorch_errors inputs FOLDER                 writes the inputs, and manifest.json, which says what to compute from
+//   them pytorch_errors compare FOLDER OUTPUT ABOUT   reads what PyTorch made of them, and writes OUTPUT
 //
 // OUTPUT holds, for each case (cases.h) and dtype of the operands:
-//   refused   PyTorch does not take this dtype
-//   result    the result's dtype
+//   refused             PyTorch does not take this dtype
+//   result              the result's dtype
 //   ordinary, extreme   for floating-point results, the largest error in ulps over the inputs of moderate size, and
 //   over
 //                       all others
-//   differs   where PyTorch has an infinity or NaN and the exact result rounds to something else, or the other way
-//   round:
-//             by element, what PyTorch has (n, +, - or 0 for a finite number); for bool results, where they differ: 0
-//             or 1
-//   hash      for other exact results: of their bytes
+//   differs             where PyTorch has an infinity or NaN and the exact result rounds to something else, or the
+//   other
+//                       way round: by element, what PyTorch has (n, +, - or 0 for a finite number); for bool results,
+//                       where they differ: 0 or 1
+//   hash                for other exact results: of their bytes
 #include "cases.h"
+#include "measuring_tool.h"
 #include "operands.h"
 
 #include <nlohmann/json.hpp>
 
 #include <cmath>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 namespace tilewright::accuracy {
 namespace {
 
 using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
-
-void write(const fs::path& path, const std::string& bytes) {
-  std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-}
-
-std::string read(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 void write_inputs(const fs::path& folder) {
   Json manifest = Json::array();
@@ -126,11 +115,5 @@ void compare(const fs::path& folder, const fs::path& output, const std::string& 
 
 int main(int count, char** arguments) {
   using namespace tilewright::accuracy;
-  std::string_view command = count > 1 ? arguments[1] : "";
-  if (command == "inputs" && count == 3)
-    write_inputs(arguments[2]);
-  else if (command == "compare" && count == 5)
-    compare(arguments[2], arguments[3], arguments[4]);
-  else
-    return std::fprintf(stderr, "usage: pytorch_errors inputs FOLDER | compare FOLDER OUTPUT ABOUT\n"), 2;
+  return run_tool(count, arguments, write_inputs, compare);
 }

@@ -6,28 +6,19 @@
 //                                                    and where PyTorch has an infinity or NaN and the exact result
 //                                                    rounds to something else, or the other way round: by length, row
 //                                                    and element, what it has
+#include "measuring_tool.h"
 #include "row_results.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 namespace tilewright::accuracy {
 namespace {
 
 using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
-
-void write(const fs::path& path, const std::string& bytes) {
-  std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-}
-std::string read(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 void write_inputs(const fs::path& folder) {
   Json manifest;
@@ -81,11 +72,5 @@ void compare(const fs::path& folder, const fs::path& output, const std::string& 
 
 int main(int count, char** arguments) {
   using namespace tilewright::accuracy;
-  std::string_view command = count > 1 ? arguments[1] : "";
-  if (command == "inputs" && count == 3)
-    write_inputs(arguments[2]);
-  else if (command == "compare" && count == 5)
-    compare(arguments[2], arguments[3], arguments[4]);
-  else
-    return std::fprintf(stderr, "usage: pytorch_row_errors inputs FOLDER | compare FOLDER OUTPUT ABOUT\n"), 2;
+  return run_tool(count, arguments, write_inputs, compare);
 }

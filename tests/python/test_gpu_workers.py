@@ -117,6 +117,8 @@ def test_candidates_are_compiled_without_a_gpu(compiler, candidate):
 @pytest.mark.parametrize("text, outcome, reason", [
     (SOURCE.replace("tl.program_id(0)", "tl.no_such_function(0)"), "compile_failed", "no_such_function"),
     ("raise ValueError('first line\\nlast line')", "compile_failed", "ValueError: last line"),
+    ("raise ValueError('ptxas a.ptx, line 7; error   : too much\\nptxas fatal   : aborted')", "compile_failed", "error   : too much"),
+    ("raise ValueError('ptxas fatal   : no such thing\\ncommand')", "compile_failed", "no such thing"),
     ("memory = bytearray(1 << 62)", "out_of_memory", "MemoryError"),
 ])
 def test_what_does_not_compile_costs_the_candidate(compiler, candidate, text, outcome, reason):
@@ -176,12 +178,12 @@ def test_what_goes_wrong_is_told_by_its_kind(measurer, candidate, fault, outcome
     assert answer["outcome"] == outcome and reason in answer["reason"]
 
 
-def test_arguments_keep_their_layout(tmp_path):
+def test_arguments_keep_their_layout(monkeypatch):
     base = torch.arange(200.0)
     given = [base[3:].as_strided((4, 5), (1, 10)), base.to(torch.bfloat16)[1:8], torch.empty(0, 3), 7, base[:1].expand(9)]
     made = Workers("f", given, [])
     description, memory = _read(made.file)
-    measurer = _measurer_class()(description, memory)
+    measurer = _measurer_class(monkeypatch)(description, memory)
     for one, other in zip(measurer._arguments, given):
         if isinstance(other, torch.Tensor):
             assert one.stride() == other.stride() and one.data_ptr() % 16 == other.data_ptr() % 16
@@ -201,12 +203,6 @@ def _read(file):
     return json.loads(memory[8 : 8 + length]), memory
 
 
-def _measurer_class():
-    import importlib.util
-
-    spec = importlib.util.spec_from_file_location("measure_worker", os.path.join(PACKAGE, "triton_measure_worker.py"))
-    module = importlib.util.module_from_spec(spec)
-    path = list(sys.path)
-    spec.loader.exec_module(module)
-    sys.path[:] = path
-    return module.Measurer
+def _measurer_class(monkeypatch):
+    monkeypatch.setitem(sys.modules, "worker_channel", worker_channel)
+    return worker_channel.load(os.path.join(PACKAGE, "triton_measure_worker.py"), "measure_worker").Measurer

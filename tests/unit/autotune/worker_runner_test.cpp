@@ -4,6 +4,7 @@
 
 #include "autotune/autotune.h"
 #include "autotune/compile_limit.h"
+#include "support/error.h"
 
 #include <algorithm>
 #include <fstream>
@@ -99,6 +100,19 @@ INSTANTIATE_TEST_SUITE_P(WorkerRunner, WorkerFault,
                            std::ranges::replace(name, '-', '_');
                            return name;
                          });
+
+TEST(WorkerRunner, where_no_process_can_be_started_anew_each_candidate_fails_and_none_waits) {
+  const std::filesystem::path program = std::filesystem::path(testing::TempDir()) / "faulty_worker_for_a_while";
+  std::filesystem::remove(program);
+  std::filesystem::create_symlink(TILEWRIGHT_FAULTY_WORKER, program);
+  WorkerRunner::Options options = options_with("100");
+  options.compiler.command = {program.string()};
+  options.compilers = 1;
+  WorkerRunner runner(std::move(options));
+  EXPECT_EQ(try_one(runner, "100").microseconds, 100);
+  std::filesystem::remove(program);
+  for (int i = 0; i < 2; ++i) EXPECT_THROW((void)runner.compile({"", "", says("compile-crash")}), Error);
+}
 
 TEST(WorkerRunner, what_hangs_is_ended_by_the_limit) {
   WorkerRunner compiling(options_with("100", 0.05));

@@ -1,4 +1,6 @@
 // What a search on a GPU begins with and keeps to, derived from what kernels do.
+#include "matmul_kernel.h"
+
 #include "config/config_point.h"
 #include "config/normalise.h"
 #include "driver/specialisation.h"
@@ -9,20 +11,9 @@
 namespace tw = tilewright;
 using tw::Config;
 using tw::ConfigSpec;
+using tw::test::matmul;
 
 namespace {
-
-const auto product = tw::kernel("product", {"x", "y"}, [](tw::Tensor x, tw::Tensor y) {
-  auto [m, k] = x.sizes<2>();
-  auto n = y.size(1);
-  auto out = tw::empty({m, n}, x.dtype());
-  for (auto [tile_m, tile_n] : tw::tile({m, n})) {
-    auto acc = tw::zeros({tile_m, tile_n}, tw::float32);
-    for (auto tile_k : tw::tile(k)) acc = tw::addmm(acc, x[tile_m, tile_k], y[tile_k, tile_n]);
-    out[tile_m, tile_n] = acc;
-  }
-  return out;
-});
 
 const auto two_products = tw::kernel("two_products", {"q", "k", "v"}, [](tw::Tensor q, tw::Tensor k, tw::Tensor v) {
   auto [heads, queries, dim] = q.sizes<3>();
@@ -61,7 +52,7 @@ ConfigSpec spec_of(const auto& kernel, const auto&... arrays) {
 }
 
 ConfigSpec product_spec(int64_t size, tw::DType dtype = tw::bfloat16) {
-  return spec_of(product, array({size, size}, dtype), array({size, size}, dtype));
+  return spec_of(matmul, array({size, size}, dtype), array({size, size}, dtype));
 }
 
 using Ints = std::vector<int64_t>;

@@ -1,4 +1,5 @@
 // Kernels as a user writes them, on sizes that divide nothing, with random configs, against the interpreter.
+#include "matmul_kernel.h"
 #include "oracle.h"
 
 #include <cmath>
@@ -6,6 +7,7 @@
 
 namespace tw = tilewright;
 using tw::test::expect_agrees_with_oracle;
+using tw::test::matmul;
 
 namespace {
 
@@ -41,18 +43,6 @@ const auto normalise = tw::kernel("normalise", {"x", "weight"}, [](tw::Tensor x,
     auto centred = values - tw::mean(values, 1, true);
     auto variance = tw::mean(centred * centred, 1, true);
     out[tile, tw::_] = centred * tw::rsqrt(variance + 1e-5) * weight[tw::_];
-  }
-  return out;
-});
-
-const auto matmul = tw::kernel("matmul", {"x", "y"}, [](tw::Tensor x, tw::Tensor y) {
-  auto [m, k] = x.sizes<2>();
-  auto n = y.size(1);
-  auto out = tw::empty({m, n}, x.dtype());
-  for (auto [tile_m, tile_n] : tw::tile({m, n})) {
-    auto acc = tw::zeros({tile_m, tile_n}, tw::float32);
-    for (auto tile_k : tw::tile(k)) acc = tw::addmm(acc, x[tile_m, tile_k], y[tile_k, tile_n]);
-    out[tile_m, tile_n] = acc;
   }
   return out;
 });

@@ -1,23 +1,13 @@
 // Each option of the config: two values give different code, and on integer-valued data the same bits.
+#include "matmul_kernel.h"
 #include "oracle.h"
 
 namespace tw = tilewright;
 using tw::Config;
 using tw::test::CallUnderTest;
+using tw::test::matmul;
 
 namespace {
-
-const auto matmul = tw::kernel("matmul", {"x", "y"}, [](tw::Tensor x, tw::Tensor y) {
-  auto [m, k] = x.sizes<2>();
-  auto n = y.size(1);
-  auto out = tw::empty({m, n}, x.dtype());
-  for (auto [tile_m, tile_n] : tw::tile({m, n})) {
-    auto acc = tw::zeros({tile_m, tile_n}, tw::float32);
-    for (auto tile_k : tw::tile(k)) acc = tw::addmm(acc, x[tile_m, tile_k], y[tile_k, tile_n]);
-    out[tile_m, tile_n] = acc;
-  }
-  return out;
-});
 
 const auto centre = tw::kernel("centre", {"x"}, [](tw::Tensor x) {
   auto out = tw::empty_like(x);
