@@ -159,7 +159,10 @@ private:
   NestDim dim_of(Value value, unsigned dim);
   llvm::SmallVector<NestDim> dims_to_walk(Value value);
   /// How many lanes of a value's dimensions exist: the bounds of what it is computed from, where they agree.
-  llvm::SmallVector<Value> existing_lanes(Value value, int depth = 0);
+  llvm::SmallVector<Value> existing_lanes(Value value);
+  /// A value may be used many times in what another one is made of, and each time that in turn: each is looked at once.
+  using KnownLanes = llvm::DenseMap<Value, llvm::SmallVector<Value>>;
+  llvm::SmallVector<Value> existing_lanes(Value value, KnownLanes& known);
   Value to_value(const Bound& bound);
   int choose_vector_dim(Value value, llvm::ArrayRef<bool> candidates, int preferred);
   void score(Value value, llvm::SmallVector<int> dims, llvm::SmallVectorImpl<int>& scores, int depth);

@@ -3,8 +3,6 @@
 
 #include "support/planted_bug.h"
 
-#include <functional>
-
 using namespace mlir;
 
 namespace tilewright::cpu {
@@ -142,62 +140,58 @@ void LoopLowering::nest(ArrayRef<NestDim> dims, int vector_dim, int64_t lanes,
 
 Value LoopLowering::to_value(const Bound& bound) { return bound.value ? bound.value : index(bound.number); }
 
-SmallVector<Value> LoopLowering::existing_lanes(Value value, int depth) {
-  // A value may be used many times in what another one is made of, and each time that in turn: it is looked at once.
-  llvm::DenseMap<Value, SmallVector<Value>> known;
-  std::function<SmallVector<Value>(Value, int)> look, lanes_of = [&](Value value, int depth) {
-    if (auto found = known.find(value); found != known.end()) return found->second;
-    SmallVector<Value> lanes = look(value, depth);
-    known[value] = lanes;
-    return lanes;
+SmallVector<Value> LoopLowering::existing_lanes(Value value) {
+  KnownLanes known;
+  return existing_lanes(value, known);
+}
+
+SmallVector<Value> LoopLowering::existing_lanes(Value value, KnownLanes& known) {
+  if (auto found = known.find(value); found != known.end()) return found->second;
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  if (!type) return {};
+  SmallVector<Value> lanes(type.getRank());
+  Operation* op = value.getDefiningOp();
+  if (!op) return lanes;
+  auto visible = [&](Value bound) {
+    return bound && bound.getParentRegion()->isAncestor(current_->getParentRegion()) ? bound : Value();
   };
-  look = [&](Value value, int depth) -> SmallVector<Value> {
-    auto type = dyn_cast<RankedTensorType>(value.getType());
-    if (!type) return {};
-    SmallVector<Value> lanes(type.getRank());
-    Operation* op = value.getDefiningOp();
-    if (!op || depth > 32) return lanes;
-    auto visible = [&](Value bound) {
-      return bound && bound.getParentRegion()->isAncestor(current_->getParentRegion()) ? bound : Value();
-    };
-    if (auto load = dyn_cast<LoadOp>(op)) {
-      for (auto [dim, valid] : llvm::zip(load.getValidDims(), load.getValid())) lanes[dim] = visible(valid);
-    } else if (auto transpose = dyn_cast<TransposeOp>(op)) {
-      SmallVector<Value> source = lanes_of(transpose.getSource(), depth + 1);
-      for (auto [dim, from] : llvm::enumerate(transpose.getPermutation())) lanes[dim] = source[from];
-    } else if (auto broadcast = dyn_cast<BroadcastOp>(op)) {
-      ArrayRef<int64_t> from = broadcast.getSource().getType().getShape();
-      for (auto [dim, bound] : llvm::enumerate(lanes_of(broadcast.getSource(), depth + 1)))
-        if (from[dim] == type.getDimSize(dim)) lanes[dim] = bound;
-    } else if (auto expand = dyn_cast<ExpandDimsOp>(op)) {
-      lanes = lanes_of(expand.getSource(), depth + 1);
-      lanes.insert(lanes.begin() + expand.getDim(), Value());
-    } else if (auto reduce = dyn_cast<ReduceOp>(op)) {
-      lanes.clear();
-      for (auto [dim, bound] : llvm::enumerate(lanes_of(reduce.getSource(), depth + 1)))
-        if (!llvm::is_contained(reduce.getDims(), static_cast<int64_t>(dim))) lanes.push_back(bound);
-    } else if (auto dot = dyn_cast<DotOp>(op)) {
-      SmallVector<Value> a = lanes_of(dot.getA(), depth + 1), b = lanes_of(dot.getB(), depth + 1);
-      for (unsigned dim = 0; dim < lanes.size(); ++dim) lanes[dim] = dim + 1 == lanes.size() ? b[dim] : a[dim];
-    } else if (isa<TakeOp>(op)) {
-      // all of them
-    } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
-      auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
-      lanes = lanes_of(yield.getOperand(cast<OpResult>(value).getResultNumber()), depth + 1);
-    } else if (is_inlinable(op)) {
-      // Where operands disagree, all lanes are walked, and each load guards itself.
-      BitVector unknown(lanes.size());
-      for (Value operand : op->getOperands()) {
-        for (auto [dim, bound] : llvm::enumerate(lanes_of(operand, depth + 1))) {
-          if (bound && lanes[dim] && bound != lanes[dim]) unknown.set(dim);
-          if (bound) lanes[dim] = bound;
-        }
+  if (auto load = dyn_cast<LoadOp>(op)) {
+    for (auto [dim, valid] : llvm::zip(load.getValidDims(), load.getValid())) lanes[dim] = visible(valid);
+  } else if (auto transpose = dyn_cast<TransposeOp>(op)) {
+    SmallVector<Value> source = existing_lanes(transpose.getSource(), known);
+    for (auto [dim, from] : llvm::enumerate(transpose.getPermutation())) lanes[dim] = source[from];
+  } else if (auto broadcast = dyn_cast<BroadcastOp>(op)) {
+    ArrayRef<int64_t> from = broadcast.getSource().getType().getShape();
+    for (auto [dim, bound] : llvm::enumerate(existing_lanes(broadcast.getSource(), known)))
+      if (from[dim] == type.getDimSize(dim)) lanes[dim] = bound;
+  } else if (auto expand = dyn_cast<ExpandDimsOp>(op)) {
+    lanes = existing_lanes(expand.getSource(), known);
+    lanes.insert(lanes.begin() + expand.getDim(), Value());
+  } else if (auto reduce = dyn_cast<ReduceOp>(op)) {
+    lanes.clear();
+    for (auto [dim, bound] : llvm::enumerate(existing_lanes(reduce.getSource(), known)))
+      if (!llvm::is_contained(reduce.getDims(), static_cast<int64_t>(dim))) lanes.push_back(bound);
+  } else if (auto dot = dyn_cast<DotOp>(op)) {
+    SmallVector<Value> a = existing_lanes(dot.getA(), known), b = existing_lanes(dot.getB(), known);
+    for (unsigned dim = 0; dim < lanes.size(); ++dim) lanes[dim] = dim + 1 == lanes.size() ? b[dim] : a[dim];
+  } else if (isa<TakeOp>(op)) {
+    // all of them
+  } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
+    auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
+    lanes = existing_lanes(yield.getOperand(cast<OpResult>(value).getResultNumber()), known);
+  } else if (is_inlinable(op)) {
+    // Where operands disagree, all lanes are walked, and each load guards itself.
+    BitVector unknown(lanes.size());
+    for (Value operand : op->getOperands()) {
+      for (auto [dim, bound] : llvm::enumerate(existing_lanes(operand, known))) {
+        if (bound && lanes[dim] && bound != lanes[dim]) unknown.set(dim);
+        if (bound) lanes[dim] = bound;
       }
-      for (unsigned dim : unknown.set_bits()) lanes[dim] = Value();
     }
-    return lanes;
-  };
-  return lanes_of(value, depth);
+    for (unsigned dim : unknown.set_bits()) lanes[dim] = Value();
+  }
+  known[value] = lanes;
+  return lanes;
 }
 
 SmallVector<NestDim> LoopLowering::dims_to_walk(Value value) {
