@@ -4,6 +4,7 @@
 - Numbers among a kernel's arguments get the type of their value instead of the declared one.
 - It keeps bfloat16 as its bits, computes with those as with integers, and rounds towards zero: here such arithmetic is
   in float32, rounded to nearest.
+- What compares numbers has their type, and becomes such a number where it is repeated: here it is a bool.
 - Its loops have Python's numbers as variables, which have no methods: here they are tensors. The modules of generated
   files get this `range` too.
 - It makes Python's numbers of arrays with one element in a way that NumPy 2.4 does not know any more.
@@ -84,10 +85,12 @@ def _encoded(handle):
     return interpreter.TensorHandle(values.view(torch.int16).numpy().view(np.uint16), tl.bfloat16)
 
 
-def _arithmetic_in_float32(method):
+def _arithmetic_by_type(method):
     def call(self, *operands):
         decoded = [_decoded(o) if isinstance(o, interpreter.TensorHandle) else o for o in operands]
         result = method(self, *decoded)
+        if result.data.dtype == np.bool_:
+            return interpreter.TensorHandle(result.data, tl.int1)
         is_narrow = any(before is not after for before, after in zip(operands, decoded))
         return _encoded(result) if is_narrow and result.data.dtype == np.float32 else result
 
@@ -140,7 +143,7 @@ def install():
         setattr(libdevice, name, _substitute(function))
     interpreter.GridExecutor = _DeclaredNumbers
     builder = interpreter.InterpreterBuilder
-    builder.binary_op = _arithmetic_in_float32(builder.binary_op)
+    builder.binary_op = _arithmetic_by_type(builder.binary_op)
     builder.get_bf16 = lambda self, value: _encoded(interpreter.TensorHandle(np.array([value], np.float32), tl.float32))
     builder.create_dot = _dot_in_float32(builder.create_dot)
     for name in ("cast_impl", "create_fp_to_fp"):
